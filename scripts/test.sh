@@ -1,0 +1,82 @@
+# Sourced by ./dev: the test suites. suite_NAME runs one and fails when it fails; suites lists them in the order of a full run.
+
+suites="lint unit cli sql fixtures cases conformance differential parquet docs package sanitize fuzz"
+
+# build/release with the tests in it.
+release_build() {
+    setup_build test
+    build_preset release all
+    firn=$PWD/build/release/firn
+}
+
+# Suites that ask firn itself: until the program is in the tree they have nothing to ask.
+needs_engine() {
+    release_build
+    [ -x "$firn" ] && return
+    compgen -G 'src/firn/cli/*.cpp' >/dev/null && die "build/release/firn was not built"
+    say "no program in this tree yet: skipped"
+    return 1
+}
+
+suite_unit() {
+    release_build
+    ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(jobs)"
+}
+suite_cli() { needs_engine || return 0; python3 tests/cli/run.py --firn "$firn"; }
+suite_sql() { needs_engine || return 0; python3 tests/sql/run.py --firn "$firn"; }
+suite_fixtures() { needs_engine || return 0; python3 tests/fixtures/check_fixtures.py tests/fixtures --planned --cmd "$firn local"; }
+suite_cases() { needs_engine || return 0; python3 tests/cases/run_reading.py --firn "$firn"; }
+suite_conformance() { needs_engine || return 0; python3 tests/conformance/ratchet.py --firn "$firn"; }
+suite_differential() { needs_engine || return 0; python3 tests/differential/run.py --firn "$firn"; }
+suite_docs() { needs_engine || return 0; python3 tests/docs/run.py --firn "$firn"; }
+suite_lint() { lint; }
+
+suite_parquet() {
+    needs_engine || return 0
+    local place=${FIRN_PARQUET_TESTING:-../shared/parquet-testing}
+    [ -d "$place/data" ] || { say "no parquet-testing at $place: skipped"; return 0; }
+    setup_requirements tests/requirements.txt
+    .deps/venv/bin/python tests/parquet_testing/run.py --firn "$firn" "$place"
+}
+
+suite_package() {
+    needs_engine || return 0
+    package_archive
+    scripts/try_package.sh build/"$(package_name)".tar.gz
+}
+
+# Unit tests and fixtures under address and undefined-behaviour sanitizers; seconds of fuzzing come in suite_fuzz.
+suite_sanitize() { sanitize asan; }
+
+suite_fuzz() {
+    local target
+    for target in $(fuzz_targets); do
+        fuzz_one "$target" "${FIRN_FUZZ_SECONDS:-20}"
+    done
+}
+
+# Runs the named suites, all of them, and then says what came of each.
+run_suites() {
+    local suite status begin failed=0 lines=()
+    for suite in "$@"; do
+        declare -F "suite_$suite" >/dev/null || die "no suite '$suite'; there are: $suites"
+    done
+    for suite in "$@"; do
+        say "suite $suite"
+        begin=$SECONDS
+        set +e # inside an `if`, bash would ignore set -e in the suite too
+        (set -e; "suite_$suite") </dev/null
+        status=$?
+        set -e
+        if [ "$status" = 0 ]; then
+            lines+=("$(printf '%-14s passed %5d s' "$suite" $((SECONDS - begin)))")
+        else
+            lines+=("$(printf '%-14s FAILED %5d s' "$suite" $((SECONDS - begin)))")
+            failed=$((failed + 1))
+        fi
+    done
+    say "summary"
+    printf '    %s\n' "${lines[@]}"
+    echo "$(($# - failed)) suites passed, $failed failed"
+    [ "$failed" = 0 ]
+}
