@@ -8,7 +8,7 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # assertions stay on
 add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter -fno-strict-aliasing -march=x86-64-v2)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of these inside its own headers at -O2 with sanitizers and std::string.
-  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  add_compile_options(-Wno-restrict -Wno-use-after-free -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(FIRN_SANITIZE)
   add_compile_options(-fsanitize=${FIRN_SANITIZE} -fno-omit-frame-pointer -g1 -fno-sanitize-recover=all)

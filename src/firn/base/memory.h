@@ -130,10 +130,10 @@ public:
     TrackedAllocator(const TrackedAllocator<U>& other) noexcept : tracker_(other.tracker_) {}
     T* allocate(size_t n) {
         if (tracker_) tracker_->allocate(static_cast<int64_t>(n * sizeof(T)));
-        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(alignof(T) < 16 ? 16 : alignof(T))));
+        return std::allocator<T>().allocate(n);
     }
     void deallocate(T* place, size_t n) noexcept {
-        ::operator delete(place, std::align_val_t(alignof(T) < 16 ? 16 : alignof(T)));
+        std::allocator<T>().deallocate(place, n);
         if (tracker_) tracker_->release(static_cast<int64_t>(n * sizeof(T)));
     }
     template <typename U>
