@@ -1,0 +1,159 @@
+#include "firn/iceberg/path_resolver.h"
+
+#include <vector>
+
+#include "firn/base/error.h"
+
+namespace firn::iceberg {
+
+namespace {
+
+bool is_scheme_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+}
+
+/// What comes before the path: scheme and, where the scheme has one, authority.
+struct Split {
+    std::string prefix;     ///< "" or "s3://bucket"
+    std::string_view path;  ///< the rest
+};
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out;
+}
+
+Split split(std::string_view text) {
+    size_t colon = 0;
+    while (colon < text.size() && is_scheme_char(text[colon])) ++colon;
+    // One letter would be a drive; no slash after the colon is a file name with a colon in it.
+    if (colon < 2 || colon + 1 >= text.size() || text[colon] != ':' || text[colon + 1] != '/') return {"", text};
+    std::string scheme = lower(text.substr(0, colon));
+    std::string_view rest = text.substr(colon + 1);
+    if (scheme == "file") {
+        constexpr std::string_view localhost = "//localhost/";
+        if (rest.substr(0, localhost.size()) == localhost) rest.remove_prefix(localhost.size() - 1);
+        return {"", rest};
+    }
+    if (scheme == "s3a" || scheme == "s3n") scheme = "s3";
+    if (scheme == "abfs" || scheme == "wasb" || scheme == "wasbs") scheme = "abfss";
+    if (rest.substr(0, 2) != "//") return {scheme + "://", rest};
+    rest.remove_prefix(2);
+    size_t slash = rest.find('/');
+    if (slash == rest.npos) slash = rest.size();
+    return {scheme + "://" + std::string(rest.substr(0, slash)), rest.substr(slash)};
+}
+
+/// Joins the segments of a path again without empty ones, `.` and `..`. Sets `escaped` when `..` goes above the begin.
+std::string normalize_segments(std::string_view path, bool& escaped) {
+    std::vector<std::string_view> kept;
+    size_t begin = 0;
+    while (begin <= path.size()) {
+        size_t slash = path.find('/', begin);
+        if (slash == path.npos) slash = path.size();
+        std::string_view segment = path.substr(begin, slash - begin);
+        begin = slash + 1;
+        if (segment.empty() || segment == ".") continue;
+        if (segment == "..") {
+            if (kept.empty()) {
+                escaped = true;
+            } else {
+                kept.pop_back();
+            }
+            continue;
+        }
+        kept.push_back(segment);
+    }
+    std::string out;
+    for (std::string_view segment : kept) {
+        out += '/';
+        out += segment;
+    }
+    return out;
+}
+
+std::string canonical(std::string_view text, bool& escaped) {
+    Split parts = split(text);
+    bool absolute = !parts.prefix.empty() || (!parts.path.empty() && parts.path[0] == '/') || text.size() > parts.path.size();
+    std::string path = normalize_segments(parts.path, escaped);
+    if (!parts.prefix.empty()) return parts.prefix + path;
+    if (!absolute) return path.empty() ? "." : path.substr(1);
+    return path.empty() ? "/" : path;
+}
+
+/// Whether `path` is `folder` or lies below it; both canonical.
+bool lies_below(std::string_view path, std::string_view folder) {
+    if (folder == "/") return !path.empty() && path[0] == '/';
+    return path.substr(0, folder.size()) == folder && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+bool has_parent_segment(std::string_view path) {
+    for (size_t at = path.find(".."); at != path.npos; at = path.find("..", at + 1)) {
+        bool begins = at == 0 || path[at - 1] == '/';
+        bool ends = at + 2 == path.size() || path[at + 2] == '/';
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
+bool is_relative(std::string_view path) { return path[0] != '/' && split(path).prefix.empty() && split(path).path.size() == path.size(); }
+
+std::string join(std::string_view folder, std::string_view name) {
+    std::string out(folder);
+    if (out.empty() || out.back() != '/') out += '/';
+    while (!name.empty() && name[0] == '/') name.remove_prefix(1);
+    return out.append(name);
+}
+
+}  // namespace
+
+std::string canonical_path(std::string_view path) {
+    bool escaped = false;
+    return canonical(path, escaped);
+}
+
+std::string_view path_scheme(std::string_view canonical) {
+    size_t at = canonical.find("://");
+    return at == canonical.npos ? std::string_view() : canonical.substr(0, at);
+}
+
+PathResolver::PathResolver(std::string_view location, std::string_view opened_at)
+    : written_location_(location), location_(canonical_path(location)), root_(opened_at) {
+    while (written_location_.size() > 1 && written_location_.back() == '/') written_location_.pop_back();
+    // A working directory may be above the folder's relative name, so `..` at its begin stays as it is.
+    if (!has_parent_segment(opened_at)) root_ = canonical_path(opened_at);
+    while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
+}
+
+std::string PathResolver::resolve(std::string_view path) const {
+    if (path.empty()) fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "The metadata of table {} holds an empty path", root_);
+    bool parents = has_parent_segment(path);
+    bool escaped = false;
+    if (is_relative(path)) {
+        std::string inside = normalize_segments(path, escaped);
+        if (escaped) {
+            fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Path {} climbs out of the table {}", path, root_);
+        }
+        return join(root_, inside);
+    }
+    std::string whole = canonical(path, escaped);
+    if (!location_.empty() && lies_below(whole, location_)) {
+        return whole.size() == location_.size() ? root_ : join(root_, std::string_view(whole).substr(location_.size()));
+    }
+    if (parents) {
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Path {} climbs out of the table {} by \"..\"", path, root_);
+    }
+    return whole;
+}
+
+std::string PathResolver::to_metadata(std::string_view store_path) const {
+    std::string whole = canonical_path(store_path);
+    if (!lies_below(whole, root_)) return std::string(store_path);
+    if (whole.size() == root_.size()) return written_location_;
+    return join(written_location_, std::string_view(whole).substr(root_.size()));
+}
+
+}  // namespace firn::iceberg
