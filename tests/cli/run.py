@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Tests of `firn local` as a command: what it takes, where it prints what, how it ends.
+
+usage: run.py [--firn PATH] [NAME …]       a NAME is the name of a test function, without test_
+"""
+import argparse
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import engine  # noqa: E402
+
+FIXTURES = os.path.join(os.path.dirname(HERE), "fixtures")
+ENDLESS = "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 0"
+FIRN = engine.DEFAULT
+
+
+def local(*arguments, sql=None, **more):
+    return engine.run(FIRN, arguments, sql, **more)
+
+
+def good(want, *arguments, sql=None):
+    """The run ends well, prints exactly want, and nothing on standard error."""
+    done = local(*arguments, sql=sql)
+    assert (done.status, done.out, done.err) == (0, want, ""), (done.status, done.out[:300], done.err[:300])
+
+
+def bad(code, name, *arguments, sql=None, out=""):
+    """The run ends with status 1, one error of this code and name, and only this output before it."""
+    done = local(*arguments, sql=sql)
+    assert done.status == 1, (done.status, done.out[:300], done.err[:300])
+    assert done.out == out, done.out[:300]
+    text = done.err.strip()
+    assert re.match(rf"Code: {code}\. DB::Exception: ", text) and text.endswith(f"({name})"), text[:300]
+    assert text.count("DB::Exception") == 1, text[:300]
+
+
+# What is asked, and how
+
+def test_query_argument():
+    good("1\n", "-q", "SELECT 1")
+    good("1\n", "--query", "SELECT 1")
+    good("1\n", "--query=SELECT 1;")
+    good("1\n2\n", "-q", "SELECT 1; SELECT 2")
+    good("1\n2\n", "-q", "SELECT 1;\nSELECT 2;\n")
+
+
+def test_standard_input():
+    good("1\n", sql="SELECT 1")
+    good("1\n", sql="SELECT 1;\n")
+    good("1\n2\n", sql="SELECT 1; SELECT 2;")
+    good("1\n2\n", "--multiquery", sql="SELECT 1;\n\nSELECT 2\n")
+
+
+def test_nothing_to_do():
+    good("", sql="")
+    good("", sql="\n -- only a comment\n")
+    good("1\n", sql=";;\nSELECT 1;; ;\n")
+
+
+def test_semicolons_in_quotes_and_comments():
+    good("a;b\n1\n", sql="SELECT 'a;b'; -- one; two\nSELECT /* ; */ 1;\n")
+
+
+def test_queries_file():
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
+        f.write("SELECT 1;\nSELECT 2\n")
+        f.flush()
+        good("1\n2\n", "--queries-file", f.name)
+        good("1\n2\n", "--queries-file=" + f.name)
+    done = local("--queries-file", "/nowhere/at/all.sql")
+    assert done.status == 1 and "/nowhere/at/all.sql" in done.err, (done.status, done.err)
+
+
+def test_implicit_select():
+    good("2\n", "-q", "1 + 1")
+
+
+def test_parameters():
+    good("7\tx'y\n", "--param_n=7", "--param_s=x'y", "-q", "SELECT {n:UInt8}, {s:String}")
+    bad(456, "UNKNOWN_QUERY_PARAMETER", "-q", "SELECT {n:UInt8}")
+
+
+def test_settings():
+    good("1\n", "--max_threads=1", "-q", "SELECT getSetting('max_threads')")
+    good("1\n", "--max_threads", "1", "-q", "SELECT getSetting('max_threads')")
+    good("3\n", sql="SET max_threads = 3; SELECT getSetting('max_threads')")
+    good("4\n3\n", sql="SET max_threads = 3; SELECT getSetting('max_threads') SETTINGS max_threads = 4; SELECT getSetting('max_threads')")
+    done = local("--no_such_setting=1", "-q", "SELECT 1")
+    assert done.status != 0 and done.out == "" and "no_such_setting" in done.err, (done.status, done.out, done.err)
+    bad(115, "UNKNOWN_SETTING", sql="SET no_such_setting = 1")
+
+
+def test_formats():
+    good("1\ta\n", "-q", "SELECT 1, 'a'")
+    good('1,"a"\n', "--format", "CSV", "-q", "SELECT 1, 'a'")
+    good('1,"a"\n', "--format=CSV", "-q", "SELECT 1, 'a'")
+    good('{"x":1}\n', "--format", "CSV", "-q", "SELECT 1 AS x FORMAT JSONEachRow")
+    good("", "-q", "SELECT 1 FORMAT Null")
+    bad(73, "UNKNOWN_FORMAT", "-q", "SELECT 1 FORMAT NoSuchFormat")
+
+
+def test_time_zone_is_utc():
+    env = dict(os.environ, TZ="Asia/Tokyo")
+    done = local("-q", "SELECT toDateTime(0), timezone()", env=env)
+    assert done.out in ("1970-01-01 00:00:00\tUTC\n",), done.out
+
+
+# How it ends
+
+def test_errors():
+    bad(62, "SYNTAX_ERROR", "-q", "SELEC 1")
+    bad(47, "UNKNOWN_IDENTIFIER", "-q", "SELECT nothing_of_this_name")
+    bad(46, "UNKNOWN_FUNCTION", "-q", "SELECT noSuchFunction(1)")
+    bad(60, "UNKNOWN_TABLE", "-q", "SELECT * FROM no_such_table")
+
+
+def test_stops_at_first_error():
+    bad(46, "UNKNOWN_FUNCTION", sql="SELECT 1; SELECT noSuchFunction(1); SELECT 3;", out="1\n")
+    bad(62, "SYNTAX_ERROR", sql="SELECT 1; SELECT FROM WHERE; SELECT 3;", out="1\n")
+    bad(46, "UNKNOWN_FUNCTION", "-q", "SELECT 1; SELECT noSuchFunction(1); SELECT 3", out="1\n")
+
+
+def test_damaged_table_is_named():
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(FIXTURES + "/snap_appends", place + "/t")
+        newest = sorted(f for f in os.listdir(place + "/t/metadata") if f.startswith("snap-"))
+        for f in newest:
+            open(f"{place}/t/metadata/{f}", "wb").write(b"Obj\x01 no avro")
+        done = local("-q", f"SELECT count() FROM icebergLocal('{place}/t')")
+        assert done.status == 1 and any(f in done.err for f in newest), done.err
+
+
+def test_missing_table():
+    bad(107, "FILE_DOESNT_EXIST", "-q", "SELECT * FROM icebergLocal('/tmp/there/is/no/table/here')")
+
+
+def test_help_and_version():
+    done = engine.run(FIRN, ["--help"])
+    assert done.status == 0 and "--query" in done.out and done.err == "", (done.status, done.out[:200], done.err[:200])
+    version = subprocess.run([FIRN, "--version"], capture_output=True, text=True)
+    assert version.returncode == 0 and re.search(r"\d+\.\d+\.\d+", version.stdout), version
+    usage = subprocess.run([FIRN, "--help"], capture_output=True, text=True)
+    assert usage.returncode == 0 and "local" in usage.stdout, usage
+
+
+def test_unknown_option():
+    done = subprocess.run([FIRN, "local", "-Z"], capture_output=True, text=True, input="")
+    assert done.returncode == 1 and done.stdout == "" and done.stderr, done
+
+
+# What goes to standard error on request
+
+def test_time():
+    with_table = f"CREATE TABLE t ENGINE = IcebergLocal('{FIXTURES}/part_days'); SELECT count() FROM t; DROP TABLE t; SET max_threads = 1;"
+    done = local("--time", "--format", "TSV", "--multiquery", sql=with_table)
+    assert done.status == 0 and done.out == "11\n", (done.status, done.out, done.err)
+    lines = done.err.splitlines()
+    assert len(lines) == 4 and all(re.fullmatch(r"\d+\.\d{6}", line) for line in lines), lines
+
+
+def test_profile_events():
+    done = local("--print-profile-events", "-q", f"SELECT * FROM icebergLocal('{FIXTURES}/part_identity_int') FORMAT Null")
+    assert done.status == 0 and done.out == "", done.err
+    files = re.findall(r"\bEngineFileLikeReadFiles: (\d+)", done.err)
+    assert files and int(files[-1]) > 0, done.err
+    pruned = local("--print-profile-events", "-q", f"SELECT * FROM icebergLocal('{FIXTURES}/part_days') WHERE dt = '2024-02-29' FORMAT Null")
+    found = dict(re.findall(r"\b([A-Z]\w+): (\d+)", pruned.err))
+    kept = int(found.get("EngineFileLikeReadFiles", -1))
+    dropped = sum(int(found.get(n, 0)) for n in ("IcebergPartitionPrunedFiles", "IcebergMinMaxIndexPrunedFiles", "IcebergPartitionPrunedManifestFiles"))
+    assert 0 <= kept <= 2 and dropped > 0, pruned.err
+
+
+# Tables
+
+def test_table_statements():
+    place = FIXTURES + "/part_days"
+    sql = f"""CREATE TABLE t ENGINE = IcebergLocal('{place}');
+SHOW TABLES;
+SELECT count() FROM t;
+DESCRIBE t FORMAT TSV;
+SHOW CREATE TABLE t FORMAT TSVRaw;
+DROP TABLE t;
+SHOW TABLES;
+SELECT count() FROM icebergLocal('{place}');
+"""
+    done = local(sql=sql)
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0:2] == ["t", "11"] and lines[-1] == "11", lines
+    assert any(line.startswith("dt\tNullable(Date32)") for line in lines), lines
+    assert "IcebergLocal(" in done.out and "CREATE TABLE" in done.out, done.out
+    assert os.path.exists(place + "/metadata/version-hint.text"), "DROP TABLE must leave the data"
+    bad(60, "UNKNOWN_TABLE", sql=f"CREATE TABLE t ENGINE = IcebergLocal('{place}'); DROP TABLE t; SELECT * FROM t")
+    bad(57, "TABLE_ALREADY_EXISTS", sql=f"CREATE TABLE t ENGINE = IcebergLocal('{place}'); CREATE TABLE t ENGINE = IcebergLocal('{place}');")
+
+
+def test_file_function():
+    data = sorted(os.path.join(b, f) for b, _, fs in os.walk(FIXTURES + "/part_days/data") for f in fs if f.endswith(".parquet"))
+    done = local("-q", f"SELECT count() > 0 FROM file('{data[0]}')")
+    assert (done.status, done.out) == (0, "1\n"), (done.out, done.err)
+    done = local("-q", f"SELECT count() > 0 FROM file('{data[0]}', Parquet)")
+    assert (done.status, done.out) == (0, "1\n"), (done.out, done.err)
+
+
+def test_relative_paths():
+    done = local("-q", "SELECT count() FROM icebergLocal('part_days')", cwd=FIXTURES)
+    assert (done.status, done.out) == (0, "11\n"), (done.out, done.err)
+
+
+# Signals and pipes
+
+def interrupted(signal_number):
+    process = subprocess.Popen([FIRN, "local", "-q", ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1.0)
+    assert process.poll() is None, process.communicate()
+    begin = time.monotonic()
+    process.send_signal(signal_number)
+    out, err = process.communicate(timeout=20)
+    return time.monotonic() - begin, process.returncode, out.decode(), err.decode()
+
+
+def test_interrupt_stops_at_once():
+    # 100 ms are promised; best of three, since the machine may be busy.
+    runs = [interrupted(signal.SIGINT) for _ in range(3)]
+    took, status, out, err = min(runs)
+    assert took < 0.1, f"{took:.3f} s"
+    assert status != 0 and out == "", (status, out, err)
+
+
+def test_terminate_stops_at_once():
+    took, status, _, _ = min(interrupted(signal.SIGTERM) for _ in range(3))
+    assert took < 0.1 and status != 0, (took, status)
+
+
+def test_reader_goes_away():
+    process = subprocess.Popen([FIRN, "local", "-q", "SELECT number FROM numbers(100000000)"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"0\n"
+    process.stdout.close()
+    err = process.stderr.read().decode()
+    status = process.wait(timeout=20)
+    assert status in (1, -signal.SIGPIPE, 141), (status, err)
+
+
+def test_output_flows():
+    """A statement's rows come before the next statement ends."""
+    process = subprocess.Popen([FIRN, "local", "-q", "SELECT 'first'; " + ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    begin = time.monotonic()
+    line = process.stdout.readline()
+    took = time.monotonic() - begin
+    process.kill()
+    process.communicate()
+    assert line == b"first\n" and took < 5, (line, took)
+
+
+def test_terminal_gets_pretty_output():
+    master, slave = pty.openpty()
+    process = subprocess.Popen([FIRN, "local", "-q", "SELECT 1 AS x, 'a' AS y"], stdin=slave, stdout=slave, stderr=slave, env=dict(os.environ, TERM="xterm"))
+    os.close(slave)
+    out = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        out += part
+    assert process.wait(timeout=20) == 0, out
+    assert "┌" in out.decode("utf-8", "replace") and b"1\ta" not in out, out
+
+
+def main():
+    global FIRN
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--firn", default=engine.DEFAULT)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    FIRN = os.path.abspath(args.firn)
+    passed = failed = 0
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or (args.names and name[5:] not in args.names):
+            continue
+        try:
+            test()
+            passed += 1
+        except Exception as error:  # an assertion, or a process that did not end
+            failed += 1
+            print(f"FAIL {name[5:]}: {type(error).__name__}: {str(error)[:600]}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
