@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Runs the examples in README.md, CHANGELOG.md and docs/*.md, so that they stay true.
+
+usage: run.py [--firn PATH] [FILE …]
+A block ```sql is run by `firn local` in the checkout; a block ```text right after it holds the answer, byte for byte up to
+spaces at line ends. Without an answer the statements only have to succeed. ```sql skip is not run. A block ```console holds
+lines `$ command`, each followed by what it prints; `firn` there is the program under test.
+"""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import engine  # noqa: E402
+
+BLOCK = re.compile(r"^```(sql|console)([^\n]*)\n(.*?)^```[ \t]*\n(?:\s*^```text[^\n]*\n(.*?)^```[ \t]*$)?", re.M | re.S)
+
+
+def tidy(text):
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
+
+
+def examples(path):
+    """(line, kind, words after it, body, answer or None)"""
+    text = open(path, encoding="utf-8").read()
+    for found in BLOCK.finditer(text):
+        yield text.count("\n", 0, found.start()) + 1, *found.groups()
+
+
+def console(firn, body):
+    """What is wrong with a console block, or None."""
+    env = dict(os.environ, PATH=os.path.dirname(os.path.abspath(firn)) + os.pathsep + os.environ["PATH"])
+    for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
+        command, _, want = part.partition("\n")
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=engine.ROOT, env=env, timeout=120)
+        got = tidy(done.stdout + done.stderr)
+        if got != tidy(want):
+            return f"$ {command}\nwanted:\n{tidy(want)}\ngot:\n{got}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--firn", default=engine.DEFAULT)
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    files = args.files or [os.path.join(engine.ROOT, "README.md"), *sorted(glob.glob(os.path.join(engine.ROOT, "docs/**/*.md"), recursive=True))]
+    passed = failed = 0
+    for path in files:
+        for line, kind, words, body, answer in examples(path):
+            if "skip" in words:
+                continue
+            if kind == "console":
+                wrong = console(args.firn, body)
+            else:
+                done = engine.run(args.firn, [], body, cwd=engine.ROOT)
+                wrong = done.err if done.status else None
+                if wrong is None and answer is not None and tidy(done.out) != tidy(answer):
+                    wrong = f"wanted:\n{tidy(answer)}\ngot:\n{tidy(done.out)}"
+            passed, failed = passed + (wrong is None), failed + (wrong is not None)
+            if wrong is not None:
+                print(f"FAIL {os.path.relpath(path, engine.ROOT)}:{line}: {wrong}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
