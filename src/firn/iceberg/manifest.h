@@ -56,6 +56,8 @@ struct ManifestInheritance {
 /// live as long as it does.
 class Manifest {
 public:
+    struct Layout;  ///< how to walk the Avro bytes: manifest_layout.h
+
     ~Manifest();
     Manifest(const Manifest&) = delete;
     Manifest& operator=(const Manifest&) = delete;
@@ -76,9 +78,10 @@ public:
     FileFormat format(size_t i) const { return static_cast<FileFormat>(format_[i]); }
     std::string_view path(size_t i) const { return view(path_[i]); }  ///< as written; PathResolver says where it is
     int64_t snapshot_id(size_t i) const { return snapshot_id_[i]; }
-    /// Data sequence number: decides which deletes apply. Explicit, inherited, or 0 in v1.
+    /// Data sequence number: decides which deletes apply. Explicit, inherited, or 0 in v1; -1: unknown (an existing entry
+    /// of v2 that does not say, against the spec).
     int64_t sequence_number(size_t i) const { return sequence_number_[i]; }
-    /// -1: unknown (an existing entry that does not say).
+    /// -1: unknown.
     int64_t file_sequence_number(size_t i) const { return file_sequence_number_[i]; }
     int64_t record_count(size_t i) const { return record_count_[i]; }  ///< of a deletion vector: its cardinality
     int64_t file_size(size_t i) const { return file_size_[i]; }
@@ -105,7 +108,8 @@ public:
     std::optional<size_t> find_partition_field(int32_t field_id) const;
     /// The tuple's bytes in Avro: equal bytes are equal tuples within one manifest, so they key a memo.
     std::string_view partition_bytes(size_t i) const { return view(partition_bytes_[i]); }
-    /// Decodes the tuple of an entry: partition_fields() values, of the kinds of partition_type.
+    /// Decodes the tuple of an entry: partition_fields() values, of the kinds of partition_type (`reinterpret` makes them
+    /// values of the type that the spec gives the field).
     void partition(size_t i, std::span<Datum> out) const;
 
     /// Metrics of several columns in one pass over the entry's maps. `out` holds one for each id and is overwritten.
@@ -152,9 +156,8 @@ private:
         std::string name;
         TypePtr type;
     };
-    struct Layout;  // how to walk the Avro bytes; in manifest_layout.h
 
-    std::string_view view(Slice slice) const { return {arena_.get() + slice.offset, slice.size}; }
+    std::string_view view(Slice slice) const { return {arena_.data() + slice.offset, slice.size}; }
     std::optional<std::string_view> optional_view(const SliceColumn& column, size_t i) const {
         Slice slice = column.at(i);
         if (slice.offset == 0) return std::nullopt;
@@ -169,8 +172,7 @@ private:
     std::string schema_json_;
     std::string partition_spec_json_;
     std::unique_ptr<const Layout> layout_;
-    std::unique_ptr<char[]> arena_;  ///< the decompressed blocks after one byte of nothing; offset 0 is no place
-    size_t arena_size_ = 0;
+    std::string arena_;  ///< the decompressed blocks after one byte of nothing, so that offset 0 is no place
 
     std::vector<uint8_t> status_;
     std::vector<uint8_t> file_content_;

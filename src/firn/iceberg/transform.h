@@ -35,7 +35,9 @@ public:
     TypePtr result_type(const TypePtr& source) const;
 
     /// The partition value of a source value. Null gives null, and so do Void and Unknown. Years, months, days and hours
-    /// are floored, also before 1970. LOGICAL_ERROR when the transform does not accept the value's kind.
+    /// are floored, also before 1970. Truncating near the least int gives a value below the int range, near the least long the
+    /// least long, so that order is kept; writers that wrapped there left values that are no multiple of the width.
+    /// LOGICAL_ERROR when the transform does not accept the value's kind.
     Datum apply(const Datum& value) const;
 
     friend bool operator==(const Transform& a, const Transform& b) {

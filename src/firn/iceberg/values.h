@@ -101,6 +101,11 @@ size_t hash_value(const Datum& value);
 /// it (a date beyond timestamp_ns) or promotion does not relate them.
 std::optional<Datum> promote(const Datum& value, const Type& to);
 
+/// A partition value as its file's Avro schema shows it, as a value of the type that its field really has: promotion, and
+/// besides that the kinds that share a physical form (the day that a writer marked a date is an int; a long without a
+/// logical type is the timestamp that it stands for; bytes are the uuid or text). Nothing where the forms differ.
+std::optional<Datum> reinterpret(const Datum& value, const Type& to);
+
 /// A primitive value of its binary form (Appendix D), the shorter widths of the types promoted to `type` included.
 /// Nothing where the bytes are not of such a value. Views into `bytes`.
 std::optional<Datum> decode_value(const Type& type, std::string_view bytes);

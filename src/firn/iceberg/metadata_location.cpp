@@ -1,0 +1,196 @@
+#include "firn/iceberg/metadata_location.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "firn/base/error.h"
+#include "firn/iceberg/metadata.h"
+#include "firn/iceberg/path_resolver.h"
+#include "firn/storage/object_store.h"
+
+namespace firn::iceberg {
+
+namespace {
+
+constexpr uint64_t kMaxHintBytes = 4096;
+
+struct Candidate {
+    std::string path;
+    std::string name;
+    std::optional<uint64_t> version;
+    int64_t modified_us = 0;
+};
+
+bool take_suffix(std::string_view& text, std::string_view suffix) {
+    if (text.size() < suffix.size() || text.substr(text.size() - suffix.size()) != suffix) return false;
+    text.remove_suffix(suffix.size());
+    return true;
+}
+
+/// What comes before ".metadata.json" and the compression's mark, in either order; nothing for another name.
+std::optional<std::string_view> stem_of(std::string_view name) {
+    constexpr std::string_view kMarks[] = {".gz", ".zst", ".zstd"};
+    for (std::string_view mark : kMarks) {
+        if (take_suffix(name, mark)) break;
+    }
+    if (!take_suffix(name, ".metadata.json")) return std::nullopt;
+    for (std::string_view mark : kMarks) {
+        if (take_suffix(name, mark)) break;
+    }
+    return name;
+}
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out;
+}
+
+std::string folder_of(std::string_view table_path) {
+    std::string folder(table_path);
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    return folder;
+}
+
+std::string explicit_path(std::string_view table_path, std::string_view wanted) {
+    std::string root = folder_of(table_path);
+    std::string path;
+    try {
+        path = PathResolver(root, root).resolve(wanted);
+    } catch (const Error&) {
+        fail(ErrorCode::BAD_ARGUMENTS, "iceberg_metadata_file_path '{}' is not inside the table {}", wanted, root);
+    }
+    std::string inside = PathResolver(root, root).root();
+    bool below = path.size() > inside.size() && path.substr(0, inside.size()) == inside &&
+                 (inside.back() == '/' || path[inside.size()] == '/');
+    if (!below) {
+        fail(ErrorCode::BAD_ARGUMENTS, "iceberg_metadata_file_path '{}' is not inside the table {}", wanted, root);
+    }
+    return path;
+}
+
+std::vector<Candidate> list_candidates(const storage::ObjectStore& store, const std::string& folder) {
+    std::vector<Candidate> candidates;
+    for (storage::ObjectInfo& info : store.list(folder, false)) {
+        std::string name = info.path.substr(info.path.rfind('/') + 1);
+        if (!stem_of(name)) continue;
+        candidates.push_back({std::move(info.path), name, metadata_version(name), info.modified_us});
+    }
+    return candidates;
+}
+
+/// The newest by version; of one version the file written last, then the greater name, so that the choice is always the same.
+bool older(const Candidate& a, const Candidate& b) {
+    // A name without a version is behind all that have one.
+    if (a.version != b.version) return a.version < b.version;
+    if (a.modified_us != b.modified_us) return a.modified_us < b.modified_us;
+    return a.name < b.name;
+}
+
+MetadataStamp stamp_of(const storage::ObjectStore& store, const Candidate& candidate) {
+    return parse_metadata_stamp(store.read_all(candidate.path, kMaxMetadataBytes), candidate.path);
+}
+
+/// The file that version-hint.text names: a version, or a file's name or stem. Nothing where there is no hint, or no such
+/// file (a stale hint is passed over).
+const Candidate* hinted(const storage::ObjectStore& store, const std::string& folder, const std::vector<Candidate>& candidates) {
+    std::string hint;
+    try {
+        hint = store.read_all(folder + "/version-hint.text", kMaxHintBytes);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::FILE_DOESNT_EXIST) throw;
+        return nullptr;
+    }
+    auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
+    while (!hint.empty() && is_space(hint.back())) hint.pop_back();
+    while (!hint.empty() && is_space(hint.front())) hint.erase(0, 1);
+    bool number = !hint.empty() && hint.find_first_not_of("0123456789") == std::string::npos;
+    std::optional<uint64_t> version;
+    if (number) version = metadata_version(hint + ".metadata.json");
+    std::string name = hint.substr(hint.rfind('/') + 1);
+    const Candidate* best = nullptr;
+    for (const Candidate& candidate : candidates) {
+        bool fits = number ? version && candidate.version == version
+                           : candidate.name == name || *stem_of(candidate.name) == name;
+        if (fits && (!best || older(*best, candidate))) best = &candidate;
+    }
+    return best;
+}
+
+std::string by_last_updated(const storage::ObjectStore& store, const std::vector<Candidate>& candidates,
+                            const std::vector<MetadataStamp>& known) {
+    size_t best = 0;
+    int64_t best_ms = 0;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+        int64_t ms = known.empty() ? stamp_of(store, candidates[i]).last_updated_ms : known[i].last_updated_ms;
+        if (i == 0 || ms > best_ms || (ms == best_ms && older(candidates[best], candidates[i]))) {
+            best = i;
+            best_ms = ms;
+        }
+    }
+    return candidates[best].path;
+}
+
+/// Newest first, the first whose table is the wanted one: seldom more than a few are read.
+std::string newest_of_table(const storage::ObjectStore& store, std::vector<Candidate> candidates, const std::string& uuid,
+                            bool by_last_updated_ms, const std::string& folder) {
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return older(b, a); });
+    std::vector<Candidate> kept;
+    std::vector<MetadataStamp> stamps;
+    for (Candidate& candidate : candidates) {
+        MetadataStamp stamp = stamp_of(store, candidate);
+        if (lower(stamp.table_uuid) != uuid) continue;
+        if (!by_last_updated_ms) return candidate.path;
+        kept.push_back(std::move(candidate));
+        stamps.push_back(std::move(stamp));
+    }
+    if (kept.empty()) {
+        fail(ErrorCode::FILE_DOESNT_EXIST, "No metadata file in {} is of the table with uuid {}", folder, uuid);
+    }
+    return by_last_updated(store, kept, stamps);
+}
+
+}  // namespace
+
+std::optional<uint64_t> metadata_version(std::string_view file_name) {
+    auto stem = stem_of(file_name);
+    if (!stem) return std::nullopt;
+    std::string_view text = *stem;
+    if (!text.empty() && text[0] == 'v') text.remove_prefix(1);
+    uint64_t version = 0;
+    size_t digits = 0;
+    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+        if (version > (UINT64_MAX - 9) / 10) return std::nullopt;
+        version = version * 10 + static_cast<uint64_t>(text[digits++] - '0');
+    }
+    if (digits == 0) return std::nullopt;
+    bool v_form = text.size() != stem->size();
+    if (digits == text.size()) return version;
+    return !v_form && text[digits] == '-' ? std::optional(version) : std::nullopt;
+}
+
+std::string find_metadata_file(const storage::ObjectStore& store, std::string_view table_path,
+                               const MetadataLocationOptions& options) {
+    if (!options.metadata_file_path.empty()) {
+        std::string path = explicit_path(table_path, options.metadata_file_path);
+        return store.stat(path).path;
+    }
+    std::string folder = folder_of(table_path);
+    folder += folder == "/" ? "metadata" : "/metadata";
+    std::vector<Candidate> candidates = list_candidates(store, folder);
+    if (candidates.empty()) {
+        fail(ErrorCode::FILE_DOESNT_EXIST, "There is no Iceberg table at {}: no *.metadata.json file in {}", table_path, folder);
+    }
+    if (!options.table_uuid.empty()) {
+        return newest_of_table(store, std::move(candidates), lower(options.table_uuid), options.by_last_updated_ms, folder);
+    }
+    if (options.by_last_updated_ms) return by_last_updated(store, candidates, {});
+    if (options.use_version_hint) {
+        if (const Candidate* found = hinted(store, folder, candidates)) return found->path;
+    }
+    return std::max_element(candidates.begin(), candidates.end(), older)->path;
+}
+
+}  // namespace firn::iceberg
