@@ -1,0 +1,11 @@
+SELECT count(), sum(number), avg(number), min(number), max(number), any(1) FROM numbers(10);
+SELECT count(), sum(number), avg(number), min(number), max(number) FROM numbers(0);
+SELECT number % 3 AS k, count(), sum(number), groupArray(number) FROM (SELECT number FROM numbers(10) ORDER BY number) GROUP BY k ORDER BY k;
+SELECT k, count(v), count(), sum(v), avg(v) FROM (SELECT number % 2 AS k, if(number > 5, NULL, number) AS v FROM numbers(10)) GROUP BY k ORDER BY k;
+SELECT k, count() FROM (SELECT if(number % 4 = 0, NULL, toString(number % 4)) AS k FROM numbers(10)) GROUP BY k ORDER BY k NULLS LAST;
+SELECT uniqExact(number % 7), count(DISTINCT number % 5), countIf(number > 3), sumIf(number, number > 3) FROM numbers(20);
+SELECT number % 2 AS a, number % 3 AS b, count() AS c FROM numbers(12) GROUP BY a, b HAVING c > 1 ORDER BY a, b;
+SELECT max(x), min(x) FROM (SELECT arrayJoin([1.5, nan, -2, inf]) AS x);
+SELECT sum(toDecimal64(number, 2)) AS s, toTypeName(s), avg(toDecimal64(number, 2)) AS a, toTypeName(a) FROM numbers(5);
+SELECT toTypeName(sum(toInt8(1))), toTypeName(sum(toFloat32(1))), toTypeName(count()), toTypeName(avg(1));
+SELECT argMin(number, -number), argMax(number, -number) FROM numbers(5);

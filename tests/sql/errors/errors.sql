@@ -1,0 +1,15 @@
+SELEC 1;
+SELECT no_such_column FROM numbers(1);
+SELECT noSuchFunction(1);
+SELECT * FROM no_such_table;
+SELECT 1 +;
+SELECT 'abc' + 1;
+SELECT plus(1);
+SELECT toUInt8('x');
+SELECT intDiv(1, 0);
+SELECT number FROM numbers(3) LIMIT -1 FORMAT NoSuchFormat;
+SELECT * FROM icebergLocal('/tmp/no/such/table/anywhere');
+SELECT sum(number) FROM numbers(3) WHERE sum(number) > 1;
+SELECT number, count() FROM numbers(3);
+SELECT (SELECT number FROM numbers(2));
+SELECT 1 AS a, a.b;

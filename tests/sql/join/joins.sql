@@ -1,0 +1,13 @@
+SELECT a.x, b.y FROM (SELECT number AS x FROM numbers(4)) AS a INNER JOIN (SELECT number AS x, number * 10 AS y FROM numbers(2, 4)) AS b ON a.x = b.x ORDER BY a.x;
+SELECT a.x, b.y FROM (SELECT number AS x FROM numbers(4)) AS a LEFT JOIN (SELECT number AS x, number * 10 AS y FROM numbers(2, 4)) AS b ON a.x = b.x ORDER BY a.x;
+SELECT a.x, b.x FROM (SELECT number AS x FROM numbers(4)) AS a RIGHT JOIN (SELECT number AS x FROM numbers(2, 4)) AS b ON a.x = b.x ORDER BY b.x;
+SELECT a.x, b.x FROM (SELECT number AS x FROM numbers(3)) AS a FULL JOIN (SELECT number AS x FROM numbers(2, 2)) AS b ON a.x = b.x ORDER BY a.x, b.x;
+SELECT a.x, b.y FROM (SELECT number AS x FROM numbers(3)) AS a LEFT JOIN (SELECT number AS x, toString(number) AS y FROM numbers(1)) AS b USING (x) ORDER BY x SETTINGS join_use_nulls = 1;
+SELECT count() FROM (SELECT number AS x FROM numbers(10)) AS a CROSS JOIN (SELECT number AS y FROM numbers(7)) AS b;
+SELECT x FROM (SELECT number AS x FROM numbers(6)) AS a LEFT SEMI JOIN (SELECT number * 2 AS x FROM numbers(10)) AS b USING (x) ORDER BY x;
+SELECT x FROM (SELECT number AS x FROM numbers(6)) AS a LEFT ANTI JOIN (SELECT number * 2 AS x FROM numbers(10)) AS b USING (x) ORDER BY x;
+SELECT a.x, count() FROM (SELECT number % 3 AS x FROM numbers(6)) AS a JOIN (SELECT number % 3 AS x FROM numbers(9)) AS b ON a.x = b.x GROUP BY a.x ORDER BY a.x;
+SELECT a.x, b.x FROM (SELECT arrayJoin([1, NULL, 2]) AS x) AS a JOIN (SELECT arrayJoin([NULL, 2]) AS x) AS b ON a.x = b.x;
+SELECT a.x, b.y FROM (SELECT number AS x FROM numbers(4)) AS a JOIN (SELECT number AS x, number AS y FROM numbers(8)) AS b ON a.x = b.x AND b.y > 1 ORDER BY 1;
+SELECT x FROM (SELECT number AS x FROM numbers(5)) AS t WHERE x > (SELECT avg(number) FROM numbers(5)) ORDER BY x;
+SELECT x FROM (SELECT number AS x FROM numbers(5)) AS t WHERE EXISTS (SELECT 1 FROM numbers(3) AS n WHERE n.number = t.x) ORDER BY x;
