@@ -15,6 +15,7 @@ foreach(_arrow_room file)
     target_link_libraries(firn_${_arrow_room} PUBLIC firn_arrow)
   endif()
 endforeach()
+include(FirnProto)
 set(FIRN_ROOM_LIBRARIES ${_left})
 
 file(GLOB_RECURSE _cli CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/firn/cli/*.cpp")
