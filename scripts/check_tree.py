@@ -54,6 +54,8 @@ def main():
             if room and quote == '"' and name.startswith(".."):
                 wrong.append(f"{path}: includes {name}; write it from firn/")
         lines = text.count("\n")
+        if path.endswith(".inc"):
+            continue  # a table, one entry a line
         if lines > LINES:
             wrong.append(f"{path}: {lines} lines, more than {LINES}")
         elif lines > LONG:
