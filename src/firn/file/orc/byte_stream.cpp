@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <arrow/util/compression.h>
+#include <zstd.h>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
@@ -23,6 +24,8 @@ BufferPtr fetch(const std::shared_ptr<const storage::OpenFile>& file, uint64_t o
 
 struct Decompressor::Codec {
     std::unique_ptr<arrow::util::Codec> codec;
+    // Arrow's zstd wants the exact size of the result, which an ORC chunk does not tell.
+    std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> zstd{nullptr, &ZSTD_freeDCtx};
 };
 
 Decompressor::Decompressor(Compression compression, uint64_t block_size, std::string file)
@@ -43,7 +46,6 @@ std::unique_ptr<arrow::util::Codec> make_codec(Compression compression, const st
         }
         case Compression::Snappy: codec = arrow::util::Codec::Create(arrow::Compression::SNAPPY); break;
         case Compression::Lz4: codec = arrow::util::Codec::Create(arrow::Compression::LZ4); break;
-        case Compression::Zstd: codec = arrow::util::Codec::Create(arrow::Compression::ZSTD); break;
         case Compression::Brotli: codec = arrow::util::Codec::Create(arrow::Compression::BROTLI); break;
         default: break;
     }
@@ -56,7 +58,18 @@ std::unique_ptr<arrow::util::Codec> make_codec(Compression compression, const st
 }  // namespace
 
 size_t Decompressor::decompress(const uint8_t* in, size_t in_size, uint8_t* out) {
-    if (!codec_) codec_ = std::make_unique<Codec>(Codec{make_codec(compression_, file_)});
+    if (!codec_) {
+        codec_ = std::make_unique<Codec>();
+        if (compression_ == Compression::Zstd) codec_->zstd.reset(ZSTD_createDCtx());
+        else codec_->codec = make_codec(compression_, file_);
+    }
+    if (codec_->zstd) {
+        const size_t made = ZSTD_decompressDCtx(codec_->zstd.get(), out, block_size_, in, in_size);
+        if (ZSTD_isError(made))
+            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a compressed chunk of {} bytes cannot be decompressed: {}", file_,
+                 in_size, ZSTD_getErrorName(made));
+        return made;
+    }
     const auto made = codec_->codec->Decompress(static_cast<int64_t>(in_size), in, static_cast<int64_t>(block_size_), out);
     if (!made.ok() || *made < 0 || static_cast<uint64_t>(*made) > block_size_)
         fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a compressed chunk of {} bytes cannot be decompressed{}", file_,

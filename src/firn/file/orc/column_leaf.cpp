@@ -105,7 +105,7 @@ protected:
         nanos_->read(raw_nanos_.data(), there);
         auto values = Buffer::allocate(n * sizeof(int64_t));
         auto* out = values->mutable_as<int64_t>();
-        for (size_t i = 0; i < there; ++i) out[i] = ticks(raw_seconds_[i], static_cast<uint64_t>(raw_nanos_[i]));
+        for (size_t i = 0; i < there; ++i) out[i] = ticks(raw_seconds_[i], raw_nanos_[i]);
         return finish<int64_t>(std::move(values), n, there);
     }
     void skip_values(size_t there) override {
@@ -121,19 +121,23 @@ protected:
 private:
     const TimeZone* find_zone(const std::string& zone) const;
 
-    int64_t ticks(int64_t raw_seconds, uint64_t raw_nanos) const {
-        constexpr uint64_t kPowers[] = {1, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-        const uint64_t digits = raw_nanos >> 3;
-        if (digits > 999'999'999 || digits * kPowers[raw_nanos & 7] > 999'999'999)
+    int64_t ticks(int64_t raw_seconds, int64_t raw_nanos) const {
+        constexpr int64_t kPowers[] = {1, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+        constexpr int64_t kMost = 999'999'999;
+        // Arrow's writer makes them negative before 1970.
+        const int64_t digits = raw_nanos >> 3;
+        const int64_t power = kPowers[raw_nanos & 7];
+        if (digits > kMost / power || digits < -kMost / power)
             fail_column("a timestamp has more than a second of nanoseconds");
-        const auto nanos = static_cast<int64_t>(digits * kPowers[raw_nanos & 7]);
+        const int64_t nanos = digits * power;
         int64_t seconds;
         if (__builtin_add_overflow(raw_seconds, epoch_, &seconds) || seconds == INT64_MIN)
             fail_column("a timestamp is out of range");
-        // Seconds are cut toward zero, nanoseconds count upwards; a fraction below a millisecond was floored already.
+        // Java cuts seconds toward zero but counts nanoseconds upwards; a fraction below a millisecond was floored already.
         if (seconds < 0 && nanos > 999'999) --seconds;
         if (zone_) seconds = zone_->to_local(seconds);
-        const Int128 ticks = static_cast<Int128>(seconds) * ticks_ + nanos / nanos_per_tick_;
+        const int64_t fraction = nanos / nanos_per_tick_ - (nanos % nanos_per_tick_ < 0 ? 1 : 0);
+        const Int128 ticks = static_cast<Int128>(seconds) * ticks_ + fraction;
         if (ticks != static_cast<int64_t>(ticks))
             fail(ErrorCode::VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE,
                  "ORC file {}: column {}: a timestamp {} s from 1970 does not fit into {}", stripe_.path(), name_, seconds,
