@@ -65,9 +65,9 @@ fuzz_one() {
     [ -d "tests/fuzz/corpus/$target" ] && seeds+=("tests/fuzz/corpus/$target")
     say "fuzzing $target for $seconds seconds"
     "build/asan/tests/fuzz/${target}_fuzzer" "$work/corpus" "$work/seeds" "${seeds[@]}" -max_total_time="$seconds" \
-        -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=1024 -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
+        -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=1024 -print_funcs=0 -artifact_prefix="$work/" \
         2>"$work/log" || { tail -n 60 "$work/log" >&2; die "fuzz target $target found something: see $work"; }
-    grep -E 'Done [0-9]+ runs' "$work/log" || true
+    grep -E '^Done [0-9]+ runs' "$work/log"
 }
 
 fuzz() {
