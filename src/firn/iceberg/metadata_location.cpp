@@ -54,8 +54,14 @@ std::string folder_of(std::string_view table_path) {
     return folder;
 }
 
+/// The file that the setting names: relative to the table's folder, also with a slash before; or whole, below that folder.
 std::string explicit_path(std::string_view table_path, std::string_view wanted) {
     std::string root = folder_of(table_path);
+    std::string canonical_root = PathResolver(root, root).root();
+    bool whole = canonical_path(wanted).substr(0, canonical_root.size()) == canonical_root;
+    if (!whole) {
+        while (!wanted.empty() && wanted[0] == '/') wanted.remove_prefix(1);
+    }
     std::string path;
     try {
         path = PathResolver(root, root).resolve(wanted);
