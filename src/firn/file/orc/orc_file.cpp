@@ -26,6 +26,9 @@ public:
           stripe_(std::move(file), tail, stripe, fields) {
         for (const auto& column : columns) {
             const std::string name = column.source < 0 ? std::string() : stripe_.field(column.source).name;
+            const auto& top = tail.types[0].subtypes;
+            if (column.source >= 0 && std::find(top.begin(), top.end(), static_cast<uint32_t>(column.source) + 1) == top.end())
+                fail(ErrorCode::LOGICAL_ERROR, "ORC file {}: {} is no top-level field", stripe_.path(), name);
             columns_.push_back({make_column_reader(stripe_, column, name), column.type, 0});
         }
     }
