@@ -102,6 +102,7 @@ struct TypeArgument {
 
     Kind kind = Kind::Type;
     std::string name;  // NamedType: the element's (a of `a Int32`); EnumValue: the string; Setting: max_types of max_types=3
+                       // JSON's SKIP a.b and SKIP REGEXP 'x' are NamedType "SKIP", "SKIP REGEXP" without type, the path in literal
     TypeExprPtr type;  // Type, NamedType. A bare word such as `quantile(0.5)` in AggregateFunction(...) is a Type too.
     Literal literal;   // Literal; EnumValue (Null when it has no number); Setting
 };
@@ -128,7 +129,10 @@ struct Expr {
     ExprKind kind = ExprKind::Literal;
     size_t pos = 0;     // byte offset in the statement's text
     std::string alias;  // AS alias or implicit; "" = none
-    uint32_t depth = 1;  // levels of this subtree, at most ParseOptions::max_ast_depth
+    uint32_t depth = 1;  // levels of this subtree, at most ParseOptions::max_ast_depth. A function counts two, as in
+                         // ClickHouse, where its argument list is a level
+    uint32_t nodes = 1;          // of this subtree, one for each literal; a shared node counts each time
+    bool parenthesized = false;  // stood in parentheses: (a + b) * c. Matters to the printer only
 
     Literal literal;
     std::vector<std::string> parts;
@@ -176,6 +180,7 @@ struct SettingChange {
     std::string name;
     Literal value;
     bool is_default = false;
+    bool name_alone = false;  // SETTINGS a: the value is 1
     size_t pos = 0;
 };
 
@@ -298,6 +303,7 @@ struct Query {
     SelectPtr select;                // None
     std::vector<QueryPtr> operands;  // otherwise
     bool parenthesized = false;      // stood in parentheses as an operand
+    uint32_t depth = 1, nodes = 1;   // as in Expr
     size_t pos = 0;
 };
 

@@ -35,7 +35,7 @@ enum class StatementKind : uint8_t {
     Check,
 };
 
-/// "t" or "db.t" (database empty = the session's); `parts` keeps further dots: a.b.c.
+/// "t" or "db.t" (database empty = the session's); of a.b.c the database is a, the table b.c.
 struct TableName {
     std::string database;
     std::string table;
@@ -104,6 +104,7 @@ struct ColumnDefinition {
 struct StorageDefinition {
     ExprPtr engine;  // a function: name, args; null when not given
     ExprPtr partition_by, order_by, primary_key, sample_by, ttl;  // several columns are tuple(...)
+    std::vector<OrderByElement> sort_elements;  // ORDER BY again, column by column with its direction
     std::vector<SettingChange> settings;
 };
 
@@ -120,6 +121,7 @@ struct CreateTableStatement : Statement {
     std::optional<TableName> as_table;    // AS other, CLONE AS other
     ExprPtr as_function;                  // AS f(...)
     bool empty = false;                   // EMPTY AS SELECT
+    bool clone = false;                   // CLONE AS other
     std::optional<std::string> comment;
 };
 
@@ -236,6 +238,7 @@ struct AlterCommand {
     std::string remove;                    // MODIFY COLUMN c REMOVE DEFAULT|COMMENT|...: the word
     std::optional<std::string> comment;    // CommentColumn, ModifyComment
     ExprPtr expr;                          // ORDER BY, PARTITION
+    std::vector<OrderByElement> sort_elements;  // ORDER BY, column by column
     ExprPtr where;                         // DELETE WHERE, UPDATE ... WHERE
     std::vector<std::pair<std::string, ExprPtr>> assignments;  // UPDATE a = expr
     std::vector<SettingChange> settings;   // MODIFY SETTING, names alone for RESET
