@@ -14,12 +14,12 @@ namespace firn::iceberg {
 
 /// One field of a record, in the file's order.
 struct AvroField {
-    int32_t id = -1;                     ///< -1: has none, to be passed over
-    file::avro::NodeId whole = 0;        ///< the type as written, unions included
-    file::avro::NodeId type = 0;         ///< the type that is not null
-    file::avro::Kind kind{};             ///< of `type`
-    int32_t null_branch = -1;            ///< of the union with null; -1: never null
-    bool simple = true;                  ///< false: a union of another form; only to be passed over
+    int32_t id = -1;               ///< -1: has none, to be passed over
+    file::avro::NodeId whole = 0;  ///< the type as written, unions included
+    file::avro::NodeId type = 0;   ///< the type that is not null
+    file::avro::Kind kind{};       ///< of `type`
+    int32_t null_branch = -1;      ///< of the union with null; -1: never null
+    bool simple = true;            ///< false: a union of another form; only to be passed over
     std::string_view name;
 };
 

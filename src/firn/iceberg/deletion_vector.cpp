@@ -89,8 +89,8 @@ void check_runs(ByteReader& reader, uint32_t cardinality) {
     if (values != cardinality) reader.bad("a run container has another cardinality than its header says");
 }
 
-/// Walks one 32-bit bitmap of the portable format and checks it whole, since the library trusts what is inside containers.
-/// Leaves the reader behind it.
+/// Walks one 32-bit bitmap of the portable format and checks it whole, since the library trusts what is inside
+/// containers. Leaves the reader behind it.
 void check_bitmap(ByteReader& reader) {
     uint32_t cookie = reader.read<uint32_t>();
     bool has_runs = (cookie & 0xffff) == kCookieWithRuns;
@@ -119,7 +119,9 @@ void check_bitmap(ByteReader& reader) {
 
 /// The bitmaps' bytes out of the blob's frame.
 std::string_view unwrap(std::string_view blob, std::string_view file) {
-    auto bad = [&](std::string_view what) { fail(ErrorCode::INCORRECT_DATA, "{}: damaged deletion vector: {}", file, what); };
+    auto bad = [&](std::string_view what) {
+        fail(ErrorCode::INCORRECT_DATA, "{}: damaged deletion vector: {}", file, what);
+    };
     constexpr size_t kFrame = 4 + 4 + 4;  // length, magic, checksum
     if (blob.size() < kFrame) bad("too short");
     // The length counts the magic and the bitmaps.

@@ -13,8 +13,8 @@ namespace firn::iceberg {
 /// A set of row positions. Immutable once read; thread-safe.
 class DeletionVector {
 public:
-    /// Of the blob's bytes. Length, magic, checksum and the bitmaps' own form are checked, and the cardinality where the
-    /// manifest tells it: INCORRECT_DATA, naming `file`.
+    /// Of the blob's bytes. Length, magic, checksum and the bitmaps' own form are checked, and the cardinality where
+    /// the manifest tells it: INCORRECT_DATA, naming `file`.
     static std::shared_ptr<const DeletionVector> parse(std::string_view blob, std::string_view file,
                                                        std::optional<int64_t> cardinality = std::nullopt);
     ~DeletionVector();

@@ -1,5 +1,5 @@
-// Reading fields of Iceberg's JSON with messages that say which field of which file is wrong. Heavy to compile (simdjson):
-// for .cpp files that parse JSON only.
+// Reading fields of Iceberg's JSON with messages that say which field of which file is wrong. Heavy to compile
+// (simdjson): for .cpp files that parse JSON only.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ private:
     simdjson::dom::element root_;
 };
 
-/// A JSON object at a place of a file ("v3.metadata.json: schemas[0]"). A field that is null counts as absent. A field of
-/// a wrong type or out of range is an ICEBERG_SPECIFICATION_VIOLATION that names file and field.
+/// A JSON object at a place of a file ("v3.metadata.json: schemas[0]"). A field that is null counts as absent. A field
+/// of a wrong type or out of range is an ICEBERG_SPECIFICATION_VIOLATION that names file and field.
 class JsonFields {
 public:
     JsonFields(simdjson::dom::object object, std::string where) : object_(object), where_(std::move(where)) {}

@@ -36,7 +36,8 @@ int32_t number_of(std::optional<std::string_view> text, int32_t otherwise) {
     return error == std::errc() && end == text->data() + text->size() ? value : otherwise;
 }
 
-/// Walks the pairs of a map; `visit(key, cursor, has_value)` reads the value where there is one, and says whether to go on.
+/// Walks the pairs of a map; `visit(key, cursor, has_value)` reads the value where there is one, and says whether to go
+/// on.
 template <typename Visit>
 void walk_map(const avro::Schema& schema, const MapShape& shape, avro::Cursor cursor, const Visit& visit) {
     for (;;) {
@@ -71,7 +72,8 @@ void walk_map(const avro::Schema& schema, const MapShape& shape, avro::Cursor cu
 
 Datum decode_partition_value(const avro::Node& node, const Type& type, avro::Cursor& cursor) {
     switch (node.kind) {
-        case avro::Kind::Boolean: return Datum::boolean(cursor.read_boolean());
+        case avro::Kind::Boolean:
+            return Datum::boolean(cursor.read_boolean());
         case avro::Kind::Int:
         case avro::Kind::Long: {
             int64_t value = cursor.read_long();
@@ -82,18 +84,22 @@ Datum decode_partition_value(const avro::Node& node, const Type& type, avro::Cur
             }
             return Datum::integral(type.kind, value);
         }
-        case avro::Kind::Float: return Datum::floating(type.kind, cursor.read_float());
-        case avro::Kind::Double: return Datum::floating(type.kind, cursor.read_double());
+        case avro::Kind::Float:
+            return Datum::floating(type.kind, cursor.read_float());
+        case avro::Kind::Double:
+            return Datum::floating(type.kind, cursor.read_double());
         case avro::Kind::Bytes:
         case avro::Kind::String:
         case avro::Kind::Fixed: {
-            std::string_view bytes = node.kind == avro::Kind::Fixed ? cursor.read_fixed(node.size) : cursor.read_bytes();
+            std::string_view bytes =
+                node.kind == avro::Kind::Fixed ? cursor.read_fixed(node.size) : cursor.read_bytes();
             if (type.kind != TypeKind::Decimal) return Datum::bytes(type.kind, bytes);
             auto value = decode_value(type, bytes);
             if (!value) fail(ErrorCode::INCORRECT_DATA, "a partition value of {} bytes is no decimal", bytes.size());
             return *value;
         }
-        default: return Datum::null();
+        default:
+            return Datum::null();
     }
 }
 
@@ -101,11 +107,16 @@ Datum decode_partition_value(const avro::Node& node, const Type& type, avro::Cur
 
 std::string_view format_name(FileFormat format) {
     switch (format) {
-        case FileFormat::Parquet: return "PARQUET";
-        case FileFormat::Orc: return "ORC";
-        case FileFormat::Avro: return "AVRO";
-        case FileFormat::Puffin: return "PUFFIN";
-        case FileFormat::Unknown: break;
+        case FileFormat::Parquet:
+            return "PARQUET";
+        case FileFormat::Orc:
+            return "ORC";
+        case FileFormat::Avro:
+            return "AVRO";
+        case FileFormat::Puffin:
+            return "PUFFIN";
+        case FileFormat::Unknown:
+            break;
     }
     return "UNKNOWN";
 }
@@ -193,27 +204,66 @@ private:
 
     void read(const Manifest::Layout::Op& op, avro::Cursor& cursor, Entry& entry) {
         switch (op.step) {
-            case Step::Status: entry.status = cursor.read_long(); break;
-            case Step::SnapshotId: entry.snapshot_id = cursor.read_long(); break;
-            case Step::SequenceNumber: entry.sequence_number = cursor.read_long(); break;
-            case Step::FileSequenceNumber: entry.file_sequence_number = cursor.read_long(); break;
-            case Step::Content: entry.content = cursor.read_long(); break;
-            case Step::RecordCount: entry.record_count = cursor.read_long(); break;
-            case Step::FileSize: entry.file_size = cursor.read_long(); break;
-            case Step::FirstRowId: entry.first_row_id = cursor.read_long(); break;
-            case Step::Path: entry.path = cursor.read_bytes(); break;
-            case Step::Format: entry.format = cursor.read_bytes(); break;
-            case Step::Partition: read_partition(op, cursor); break;
-            case Step::Map: read_map(op, cursor); break;
-            case Step::KeyMetadata: out_.key_metadata_.set(next_, capacity_, slice(cursor.read_bytes())); break;
-            case Step::Referenced: out_.referenced_.set(next_, capacity_, slice(cursor.read_bytes())); break;
-            case Step::SplitOffsets: read_list(op, cursor, out_.split_offsets_); break;
-            case Step::EqualityIds: read_list(op, cursor, out_.equality_ids_); break;
-            case Step::SortOrderId: out_.sort_order_id_.set(next_, capacity_, cursor.read_long()); break;
-            case Step::ContentOffset: out_.content_offset_.set(next_, capacity_, cursor.read_long()); break;
-            case Step::ContentSize: out_.content_size_.set(next_, capacity_, cursor.read_long()); break;
+            case Step::Status:
+                entry.status = cursor.read_long();
+                break;
+            case Step::SnapshotId:
+                entry.snapshot_id = cursor.read_long();
+                break;
+            case Step::SequenceNumber:
+                entry.sequence_number = cursor.read_long();
+                break;
+            case Step::FileSequenceNumber:
+                entry.file_sequence_number = cursor.read_long();
+                break;
+            case Step::Content:
+                entry.content = cursor.read_long();
+                break;
+            case Step::RecordCount:
+                entry.record_count = cursor.read_long();
+                break;
+            case Step::FileSize:
+                entry.file_size = cursor.read_long();
+                break;
+            case Step::FirstRowId:
+                entry.first_row_id = cursor.read_long();
+                break;
+            case Step::Path:
+                entry.path = cursor.read_bytes();
+                break;
+            case Step::Format:
+                entry.format = cursor.read_bytes();
+                break;
+            case Step::Partition:
+                read_partition(op, cursor);
+                break;
+            case Step::Map:
+                read_map(op, cursor);
+                break;
+            case Step::KeyMetadata:
+                out_.key_metadata_.set(next_, capacity_, slice(cursor.read_bytes()));
+                break;
+            case Step::Referenced:
+                out_.referenced_.set(next_, capacity_, slice(cursor.read_bytes()));
+                break;
+            case Step::SplitOffsets:
+                read_list(op, cursor, out_.split_offsets_);
+                break;
+            case Step::EqualityIds:
+                read_list(op, cursor, out_.equality_ids_);
+                break;
+            case Step::SortOrderId:
+                out_.sort_order_id_.set(next_, capacity_, cursor.read_long());
+                break;
+            case Step::ContentOffset:
+                out_.content_offset_.set(next_, capacity_, cursor.read_long());
+                break;
+            case Step::ContentSize:
+                out_.content_size_.set(next_, capacity_, cursor.read_long());
+                break;
             case Step::EnterRecord:
-            case Step::Skip: break;
+            case Step::Skip:
+                break;
         }
     }
 
@@ -256,7 +306,8 @@ private:
         if (entry.content < 0 || entry.content > 2) violation("content (134)", entry.content);
         if (entry.record_count < 0) violation("record_count (103)", entry.record_count);
         if (entry.file_size < 0) violation("file_size_in_bytes (104)", entry.file_size);
-        if (entry.path.empty()) fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "entry {} has no file_path (100)", next_);
+        if (entry.path.empty())
+            fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "entry {} has no file_path (100)", next_);
         out_.status_[next_] = static_cast<uint8_t>(entry.status);
         out_.file_content_[next_] = static_cast<uint8_t>(entry.content);
         out_.format_[next_] = static_cast<uint8_t>(parse_format(entry.format));
@@ -305,14 +356,16 @@ std::shared_ptr<const Manifest> parse_manifest(std::string_view bytes, std::stri
     std::shared_ptr<Manifest> manifest(new Manifest);
     manifest->file_ = file;
     manifest->format_version_ = number_of(container.metadata("format-version"), 1);
-    manifest->spec_id_ = inherited.spec_id >= 0 ? inherited.spec_id : number_of(container.metadata("partition-spec-id"), 0);
+    manifest->spec_id_ =
+        inherited.spec_id >= 0 ? inherited.spec_id : number_of(container.metadata("partition-spec-id"), 0);
     if (container.metadata("content").value_or("data") == "deletes") manifest->content_ = ManifestContent::Deletes;
     manifest->schema_json_ = container.metadata("schema").value_or("");
     manifest->partition_spec_json_ = container.metadata("partition-spec").value_or("");
     manifest->layout_ = Manifest::Layout::make(container.schema(), file);
     const Manifest::Layout& layout = *manifest->layout_;
     for (const AvroField& field : layout.partition) {
-        manifest->partition_.push_back({field.id, std::string(field.name), type_of_avro(layout.schema.node(field.type))});
+        manifest->partition_.push_back(
+            {field.id, std::string(field.name), type_of_avro(layout.schema.node(field.type))});
     }
     std::string& arena = manifest->arena_;
     arena.assign(1, '\0');
@@ -323,8 +376,8 @@ std::shared_ptr<const Manifest> parse_manifest(std::string_view bytes, std::stri
         size_t begin = arena.size();
         container.decompress(block, arena, kMaxArenaBytes);
         if (static_cast<uint64_t>(block.objects) > arena.size() - begin) {
-            fail(ErrorCode::INCORRECT_DATA, "{}: Avro block at byte {} claims {} entries in {} bytes", file, block.offset,
-                 block.objects, arena.size() - begin);
+            fail(ErrorCode::INCORRECT_DATA, "{}: Avro block at byte {} claims {} entries in {} bytes", file,
+                 block.offset, block.objects, arena.size() - begin);
         }
         entries += static_cast<uint64_t>(block.objects);
         ends.push_back(arena.size());
@@ -436,10 +489,18 @@ void Manifest::metrics(size_t i, std::span<const int32_t> field_ids, std::span<C
                 int64_t value = at.read_long();
                 if (!metrics) return true;
                 switch (static_cast<MetricsMap>(map)) {
-                    case MetricsMap::ColumnSizes: keep_once(metrics->column_size, value, found); break;
-                    case MetricsMap::ValueCounts: keep_once(metrics->value_count, value, found); break;
-                    case MetricsMap::NullCounts: keep_once(metrics->null_count, value, found); break;
-                    default: keep_once(metrics->nan_count, value, found); break;
+                    case MetricsMap::ColumnSizes:
+                        keep_once(metrics->column_size, value, found);
+                        break;
+                    case MetricsMap::ValueCounts:
+                        keep_once(metrics->value_count, value, found);
+                        break;
+                    case MetricsMap::NullCounts:
+                        keep_once(metrics->null_count, value, found);
+                        break;
+                    default:
+                        keep_once(metrics->nan_count, value, found);
+                        break;
                 }
             }
             return found < field_ids.size();

@@ -1,8 +1,8 @@
 // Manifests: the data or delete files of a part of a table (spec: Manifests), decoded once into immutable columns.
 //
 // Decoding is a hot path: it keeps for each entry a few numbers, and for everything of variable size the place in the
-// manifest's decompressed bytes. Bounds, counts and partition values are decoded from there when asked for, so that only
-// those of the columns in question, in the entries that survive partition pruning, ever are.
+// manifest's decompressed bytes. Bounds, counts and partition values are decoded from there when asked for, so that
+// only those of the columns in question, in the entries that survive partition pruning, ever are.
 #pragma once
 
 #include <array>
@@ -37,7 +37,15 @@ struct ColumnMetrics {
 };
 
 /// Which of a file's metrics maps.
-enum class MetricsMap : uint8_t { ColumnSizes, ValueCounts, NullCounts, NanCounts, DistinctCounts, LowerBounds, UpperBounds };
+enum class MetricsMap : uint8_t {
+    ColumnSizes,
+    ValueCounts,
+    NullCounts,
+    NanCounts,
+    DistinctCounts,
+    LowerBounds,
+    UpperBounds
+};
 inline constexpr size_t kMetricsMaps = 7;
 
 /// What entries inherit from the manifest list (spec: Sequence Number Inheritance, First Row ID Inheritance).
@@ -78,8 +86,8 @@ public:
     FileFormat format(size_t i) const { return static_cast<FileFormat>(format_[i]); }
     std::string_view path(size_t i) const { return view(path_[i]); }  ///< as written; PathResolver says where it is
     int64_t snapshot_id(size_t i) const { return snapshot_id_[i]; }
-    /// Data sequence number: decides which deletes apply. Explicit, inherited, or 0 in v1; -1: unknown (an existing entry
-    /// of v2 that does not say, against the spec).
+    /// Data sequence number: decides which deletes apply. Explicit, inherited, or 0 in v1; -1: unknown (an existing
+    /// entry of v2 that does not say, against the spec).
     int64_t sequence_number(size_t i) const { return sequence_number_[i]; }
     /// -1: unknown.
     int64_t file_sequence_number(size_t i) const { return file_sequence_number_[i]; }
@@ -108,8 +116,8 @@ public:
     std::optional<size_t> find_partition_field(int32_t field_id) const;
     /// The tuple's bytes in Avro: equal bytes are equal tuples within one manifest, so they key a memo.
     std::string_view partition_bytes(size_t i) const { return view(partition_bytes_[i]); }
-    /// Decodes the tuple of an entry: partition_fields() values, of the kinds of partition_type (`reinterpret` makes them
-    /// values of the type that the spec gives the field).
+    /// Decodes the tuple of an entry: partition_fields() values, of the kinds of partition_type (`reinterpret` makes
+    /// them values of the type that the spec gives the field).
     void partition(size_t i, std::span<Datum> out) const;
 
     /// Metrics of several columns in one pass over the entry's maps. `out` holds one for each id and is overwritten.
@@ -198,8 +206,8 @@ private:
 
 /// A manifest of an Avro file's bytes; `file` is for messages. Fields are found by id, never by name or position.
 /// INCORRECT_DATA: damaged Avro; ICEBERG_SPECIFICATION_VIOLATION: a required field is missing or of a wrong type;
-/// LIMIT_EXCEEDED: over 4 GiB decompressed. The same manifest can be inherited from differently (first_row_id in branches),
-/// so a cache's key holds the inheritance too.
+/// LIMIT_EXCEEDED: over 4 GiB decompressed. The same manifest can be inherited from differently (first_row_id in
+/// branches), so a cache's key holds the inheritance too.
 std::shared_ptr<const Manifest> parse_manifest(std::string_view bytes, std::string_view file,
                                                const ManifestInheritance& inherited);
 

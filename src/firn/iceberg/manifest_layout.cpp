@@ -81,7 +81,8 @@ private:
         for (const AvroField& field : avro_fields(layout_->schema, record)) {
             // The entry's own ids are below 100, those of the data file from 100: a nested id never counts at the top.
             bool belongs = inside_data_file ? field.id >= 100 : field.id >= 0 && field.id < 100;
-            auto known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.id == field.id; });
+            auto known =
+                std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.id == field.id; });
             if (!belongs || known == std::end(kKnown)) {
                 layout_->ops.push_back({Step::Skip, 0, field});
                 continue;
@@ -112,11 +113,21 @@ private:
     void check(const AvroField& field, const Known& known) const {
         bool fits = false;
         switch (known.want) {
-            case Want::Number: fits = is_number(field.kind); break;
-            case Want::Text: fits = is_text(field.kind); break;
-            case Want::Record: fits = field.kind == Kind::Record; break;
-            case Want::Map: fits = field.kind == Kind::Array; break;
-            case Want::List: fits = field.kind == Kind::Array && is_number(item_kind(field)); break;
+            case Want::Number:
+                fits = is_number(field.kind);
+                break;
+            case Want::Text:
+                fits = is_text(field.kind);
+                break;
+            case Want::Record:
+                fits = field.kind == Kind::Record;
+                break;
+            case Want::Map:
+                fits = field.kind == Kind::Array;
+                break;
+            case Want::List:
+                fits = field.kind == Kind::Array && is_number(item_kind(field));
+                break;
         }
         if (!fits || !field.simple) violation(fmt::format("field {} ({}) has the wrong type", field.name, field.id));
     }
@@ -128,7 +139,8 @@ private:
     MapShape map_shape(const AvroField& field, const Known& known) const {
         const avro::Schema& schema = layout_->schema;
         avro::NodeId item = schema.node(field.type).children[0];
-        if (schema.node(item).kind != Kind::Record) violation(fmt::format("field {} ({}) is no map", field.name, field.id));
+        if (schema.node(item).kind != Kind::Record)
+            violation(fmt::format("field {} ({}) is no map", field.name, field.id));
         MapShape shape;
         shape.known = true;
         shape.fields = avro_fields(schema, item);
@@ -137,7 +149,8 @@ private:
         shape.value = index_of(shape, known.key_id + 1, "value");
         const AvroField& key = shape.fields[shape.key];
         const AvroField& value = shape.fields[shape.value];
-        bool fits = is_number(key.kind) && key.simple && value.simple && (shape.bytes ? is_text(value.kind) : is_number(value.kind));
+        bool fits = is_number(key.kind) && key.simple && value.simple &&
+                    (shape.bytes ? is_text(value.kind) : is_number(value.kind));
         if (!fits) violation(fmt::format("the map {} ({}) has the wrong types", field.name, field.id));
         shape.plain = shape.fields.size() == 2 && shape.key == 0 && key.null_branch < 0 && value.null_branch < 0;
         return shape;

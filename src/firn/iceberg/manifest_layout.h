@@ -12,17 +12,36 @@ namespace firn::iceberg {
 
 /// What is done with a field of an entry.
 enum class Step : uint8_t {
-    Skip, EnterRecord, Status, SnapshotId, SequenceNumber, FileSequenceNumber, Content, Path, Format, Partition, RecordCount,
-    FileSize, Map, KeyMetadata, SplitOffsets, EqualityIds, SortOrderId, FirstRowId, Referenced, ContentOffset, ContentSize,
+    Skip,
+    EnterRecord,
+    Status,
+    SnapshotId,
+    SequenceNumber,
+    FileSequenceNumber,
+    Content,
+    Path,
+    Format,
+    Partition,
+    RecordCount,
+    FileSize,
+    Map,
+    KeyMetadata,
+    SplitOffsets,
+    EqualityIds,
+    SortOrderId,
+    FirstRowId,
+    Referenced,
+    ContentOffset,
+    ContentSize,
 };
 
 /// Key and value of a map that is an array of records.
 struct MapShape {
     bool known = false;
-    bool plain = false;        ///< exactly a key, then a value, neither ever null
-    bool bytes = false;        ///< values are bytes, else numbers
+    bool plain = false;  ///< exactly a key, then a value, neither ever null
+    bool bytes = false;  ///< values are bytes, else numbers
     std::vector<AvroField> fields;
-    size_t key = 0;            ///< index in `fields`
+    size_t key = 0;  ///< index in `fields`
     size_t value = 0;
 };
 

@@ -13,10 +13,26 @@ namespace {
 
 // Field ids of manifest_file and field_summary.
 enum ListField : int32_t {
-    kPath = 500, kLength = 501, kSpecId = 502, kAddedSnapshot = 503, kAddedFiles = 504, kExistingFiles = 505,
-    kDeletedFiles = 506, kPartitions = 507, kContainsNull = 509, kLowerBound = 510, kUpperBound = 511, kAddedRows = 512,
-    kExistingRows = 513, kDeletedRows = 514, kSequence = 515, kMinSequence = 516, kContent = 517, kContainsNan = 518,
-    kKeyMetadata = 519, kFirstRowId = 520,
+    kPath = 500,
+    kLength = 501,
+    kSpecId = 502,
+    kAddedSnapshot = 503,
+    kAddedFiles = 504,
+    kExistingFiles = 505,
+    kDeletedFiles = 506,
+    kPartitions = 507,
+    kContainsNull = 509,
+    kLowerBound = 510,
+    kUpperBound = 511,
+    kAddedRows = 512,
+    kExistingRows = 513,
+    kDeletedRows = 514,
+    kSequence = 515,
+    kMinSequence = 516,
+    kContent = 517,
+    kContainsNan = 518,
+    kKeyMetadata = 519,
+    kFirstRowId = 520,
 };
 
 constexpr size_t kMaxManifests = 10'000'000;
@@ -34,7 +50,8 @@ public:
             if (field.id != kPartitions) continue;
             avro::NodeId item = schema_.node(field.type).children[0];
             auto nullable = schema_.nullable(item);
-            if (!nullable || schema_.node(nullable->type).kind != Kind::Record) violation("partitions (507) are no records");
+            if (!nullable || schema_.node(nullable->type).kind != Kind::Record)
+                violation("partitions (507) are no records");
             if (nullable->null_branch >= 0) violation("partitions (507) hold nulls");
             summary_fields_ = avro_fields(schema_, nullable->type);
             for (const AvroField& inner : summary_fields_) check(inner);
@@ -44,7 +61,8 @@ public:
 
     void decode(std::string_view bytes, int64_t objects, std::vector<ManifestFile>& out) {
         avro::Cursor cursor(bytes);
-        if (static_cast<uint64_t>(objects) > bytes.size() || out.size() + static_cast<uint64_t>(objects) > kMaxManifests) {
+        if (static_cast<uint64_t>(objects) > bytes.size() ||
+            out.size() + static_cast<uint64_t>(objects) > kMaxManifests) {
             fail(ErrorCode::INCORRECT_DATA, "an Avro block claims {} manifests", objects);
         }
         for (int64_t i = 0; i < objects; ++i) out.push_back(decode_one(cursor));
@@ -62,11 +80,18 @@ private:
             case kPath:
             case kLowerBound:
             case kUpperBound:
-            case kKeyMetadata: fits = field.kind == Kind::String || field.kind == Kind::Bytes; break;
-            case kPartitions: fits = field.kind == Kind::Array; break;
+            case kKeyMetadata:
+                fits = field.kind == Kind::String || field.kind == Kind::Bytes;
+                break;
+            case kPartitions:
+                fits = field.kind == Kind::Array;
+                break;
             case kContainsNull:
-            case kContainsNan: fits = field.kind == Kind::Boolean; break;
-            case -1: return;
+            case kContainsNan:
+                fits = field.kind == Kind::Boolean;
+                break;
+            case -1:
+                return;
             default:
                 if (field.id < kPath || field.id > kFirstRowId || field.id == 508) return;
                 fits = field.kind == Kind::Int || field.kind == Kind::Long;
@@ -87,34 +112,68 @@ private:
         return file;
     }
 
-    static bool is_known(int32_t id) { return id >= kPath && id <= kFirstRowId && (id < 508 || id > 511) && id != kContainsNan; }
+    static bool is_known(int32_t id) {
+        return id >= kPath && id <= kFirstRowId && (id < 508 || id > 511) && id != kContainsNan;
+    }
 
     void read_field(const AvroField& field, avro::Cursor& cursor, ManifestFile& file) const {
         switch (field.id) {
-            case kPath: file.path = cursor.read_bytes(); return;
-            case kKeyMetadata: file.key_metadata = cursor.read_bytes(); return;
-            case kPartitions: read_summaries(cursor, file); return;
-            default: break;
+            case kPath:
+                file.path = cursor.read_bytes();
+                return;
+            case kKeyMetadata:
+                file.key_metadata = cursor.read_bytes();
+                return;
+            case kPartitions:
+                read_summaries(cursor, file);
+                return;
+            default:
+                break;
         }
         int64_t value = cursor.read_long();
         switch (field.id) {
-            case kLength: file.length = value; break;
-            case kSpecId: file.spec_id = static_cast<int32_t>(value); break;
+            case kLength:
+                file.length = value;
+                break;
+            case kSpecId:
+                file.spec_id = static_cast<int32_t>(value);
+                break;
             case kContent:
                 if (value != 0 && value != 1) violation(fmt::format("content (517) is {}", value));
                 file.content = static_cast<ManifestContent>(value);
                 break;
-            case kSequence: file.sequence_number = value; break;
-            case kMinSequence: file.min_sequence_number = value; break;
-            case kAddedSnapshot: file.added_snapshot_id = value; break;
-            case kAddedFiles: file.added_files = value; break;
-            case kExistingFiles: file.existing_files = value; break;
-            case kDeletedFiles: file.deleted_files = value; break;
-            case kAddedRows: file.added_rows = value; break;
-            case kExistingRows: file.existing_rows = value; break;
-            case kDeletedRows: file.deleted_rows = value; break;
-            case kFirstRowId: file.first_row_id = value; break;
-            default: break;
+            case kSequence:
+                file.sequence_number = value;
+                break;
+            case kMinSequence:
+                file.min_sequence_number = value;
+                break;
+            case kAddedSnapshot:
+                file.added_snapshot_id = value;
+                break;
+            case kAddedFiles:
+                file.added_files = value;
+                break;
+            case kExistingFiles:
+                file.existing_files = value;
+                break;
+            case kDeletedFiles:
+                file.deleted_files = value;
+                break;
+            case kAddedRows:
+                file.added_rows = value;
+                break;
+            case kExistingRows:
+                file.existing_rows = value;
+                break;
+            case kDeletedRows:
+                file.deleted_rows = value;
+                break;
+            case kFirstRowId:
+                file.first_row_id = value;
+                break;
+            default:
+                break;
         }
     }
 
@@ -139,11 +198,20 @@ private:
             }
             if (!read_presence(field, cursor)) continue;
             switch (field.id) {
-                case kContainsNull: summary.contains_null = cursor.read_boolean(); break;
-                case kContainsNan: summary.contains_nan = cursor.read_boolean(); break;
-                case kLowerBound: summary.lower_bound = cursor.read_bytes(); break;
-                case kUpperBound: summary.upper_bound = cursor.read_bytes(); break;
-                default: break;
+                case kContainsNull:
+                    summary.contains_null = cursor.read_boolean();
+                    break;
+                case kContainsNan:
+                    summary.contains_nan = cursor.read_boolean();
+                    break;
+                case kLowerBound:
+                    summary.lower_bound = cursor.read_bytes();
+                    break;
+                case kUpperBound:
+                    summary.upper_bound = cursor.read_bytes();
+                    break;
+                default:
+                    break;
             }
         }
         return summary;

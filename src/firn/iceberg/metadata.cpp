@@ -49,7 +49,8 @@ const Schema& TableMetadata::current_schema() const {
 
 const PartitionSpec& TableMetadata::default_spec() const {
     const PartitionSpec* found = spec(default_spec_id);
-    if (!found) fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "{}: there is no partition spec {}", file, default_spec_id);
+    if (!found)
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "{}: there is no partition spec {}", file, default_spec_id);
     return *found;
 }
 

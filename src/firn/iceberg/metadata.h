@@ -17,9 +17,9 @@ namespace firn::iceberg {
 struct Snapshot {
     int64_t snapshot_id = 0;
     std::optional<int64_t> parent_snapshot_id;
-    int64_t sequence_number = 0;  ///< 0 in v1
-    int64_t timestamp_ms = 0;     ///< milliseconds since 1970-01-01 UTC
-    std::string manifest_list;    ///< empty: v1 with `manifests`, or a snapshot of no manifests
+    int64_t sequence_number = 0;                 ///< 0 in v1
+    int64_t timestamp_ms = 0;                    ///< milliseconds since 1970-01-01 UTC
+    std::string manifest_list;                   ///< empty: v1 with `manifests`, or a snapshot of no manifests
     std::vector<std::string> manifests;          ///< v1: paths of the manifests, where there is no list
     std::map<std::string, std::string> summary;  ///< with "operation"
     std::optional<int32_t> schema_id;
@@ -116,8 +116,8 @@ struct TableMetadata {
     const SortOrder* sort_order(int32_t id) const;
     /// Null when the table has none.
     const Snapshot* current_snapshot() const;
-    /// The snapshot that was current at a time (milliseconds), by the snapshot log, or by the snapshots' own times where
-    /// there is no log. Null: none was so old.
+    /// The snapshot that was current at a time (milliseconds), by the snapshot log, or by the snapshots' own times
+    /// where there is no log. Null: none was so old.
     const Snapshot* snapshot_at(int64_t timestamp_ms) const;
     /// The schema that a snapshot was written under; the current one where the snapshot does not say.
     const Schema& schema_of(const Snapshot& snapshot) const;

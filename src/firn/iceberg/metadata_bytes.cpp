@@ -21,8 +21,10 @@ void gunzip(std::string_view bytes, std::string_view file, std::string& out) {
         ~Stream() { inflateEnd(&stream); }
     } holder;
     z_stream& stream = holder.stream;
-    if (inflateInit2(&stream, MAX_WBITS + 16) != Z_OK) fail(ErrorCode::CANNOT_DECOMPRESS, "{}: zlib cannot start", file);
-    if (bytes.size() > kMaxMetadataBytes) fail(ErrorCode::LIMIT_EXCEEDED, "{}: more than {} bytes", file, kMaxMetadataBytes);
+    if (inflateInit2(&stream, MAX_WBITS + 16) != Z_OK)
+        fail(ErrorCode::CANNOT_DECOMPRESS, "{}: zlib cannot start", file);
+    if (bytes.size() > kMaxMetadataBytes)
+        fail(ErrorCode::LIMIT_EXCEEDED, "{}: more than {} bytes", file, kMaxMetadataBytes);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream.avail_in = static_cast<uInt>(bytes.size());
     size_t used = 0;
@@ -50,7 +52,8 @@ void gunzip(std::string_view bytes, std::string_view file, std::string& out) {
 }  // namespace
 
 std::string_view metadata_text(std::string_view bytes, std::string_view file, std::string& storage) {
-    if (bytes.size() > kMaxMetadataBytes) fail(ErrorCode::LIMIT_EXCEEDED, "{}: more than {} bytes", file, kMaxMetadataBytes);
+    if (bytes.size() > kMaxMetadataBytes)
+        fail(ErrorCode::LIMIT_EXCEEDED, "{}: more than {} bytes", file, kMaxMetadataBytes);
     if (bytes.substr(0, 2) == kGzipMagic) {
         gunzip(bytes, file, storage);
         bytes = storage;

@@ -28,7 +28,8 @@ std::vector<PartitionField> partition_fields_of(dom::array items, const std::str
         JsonFields json(item, fmt::format("{}[{}]", where, fields.size()));
         PartitionField field;
         field.source_ids = source_ids_of(json);
-        field.field_id = json.int_or_nothing("field-id").value_or(kFirstPartitionFieldId + static_cast<int32_t>(fields.size()));
+        field.field_id =
+            json.int_or_nothing("field-id").value_or(kFirstPartitionFieldId + static_cast<int32_t>(fields.size()));
         field.name = json.required_text("name");
         field.transform = Transform::parse(json.required_text("transform"));
         fields.push_back(std::move(field));
@@ -72,7 +73,8 @@ Snapshot snapshot_of(const JsonFields& json) {
     if (auto manifests = json.array_or_nothing("manifests"); manifests && snapshot.manifest_list.empty()) {
         for (dom::element item : *manifests) {
             std::string_view path;
-            if (item.get_string().get(path) != simdjson::SUCCESS) json.bad("manifests", "holds something that is no text");
+            if (item.get_string().get(path) != simdjson::SUCCESS)
+                json.bad("manifests", "holds something that is no text");
             snapshot.manifests.emplace_back(path);
         }
     }
@@ -132,7 +134,8 @@ void read_schemas(const JsonFields& json, TableMetadata& table) {
     auto list = json.array_or_nothing("schemas");
     if (list) {
         size_t index = 0;
-        for (dom::element item : *list) table.schemas.push_back(schema_of_json(item, json.item_place("schemas", index++)));
+        for (dom::element item : *list)
+            table.schemas.push_back(schema_of_json(item, json.item_place("schemas", index++)));
     }
     if (table.schemas.empty()) {
         // v1 may have the present schema alone.
@@ -141,7 +144,8 @@ void read_schemas(const JsonFields& json, TableMetadata& table) {
     }
     auto current = json.int_or_nothing("current-schema-id");
     table.current_schema_id = current ? *current : table.schemas.back().schema_id();
-    if (!table.schema(table.current_schema_id)) json.bad("current-schema-id", "names a schema that is not in \"schemas\"");
+    if (!table.schema(table.current_schema_id))
+        json.bad("current-schema-id", "names a schema that is not in \"schemas\"");
 }
 
 void read_specs(const JsonFields& json, TableMetadata& table) {
@@ -157,7 +161,8 @@ void read_specs(const JsonFields& json, TableMetadata& table) {
     }
     auto chosen = json.int_or_nothing("default-spec-id");
     table.default_spec_id = chosen ? *chosen : table.partition_specs.back().spec_id;
-    if (!table.spec(table.default_spec_id)) json.bad("default-spec-id", "names a spec that is not in \"partition-specs\"");
+    if (!table.spec(table.default_spec_id))
+        json.bad("default-spec-id", "names a spec that is not in \"partition-specs\"");
     int32_t highest = kFirstPartitionFieldId - 1;
     for (const PartitionSpec& spec : table.partition_specs) {
         for (const PartitionField& field : spec.fields) highest = std::max(highest, field.field_id);
@@ -170,7 +175,8 @@ void read_snapshots(const JsonFields& json, TableMetadata& table) {
     table.current_snapshot_id = json.long_or_nothing("current-snapshot-id");
     if (table.current_snapshot_id == -1) table.current_snapshot_id.reset();
     if (table.current_snapshot_id && !table.current_snapshot()) {
-        json.bad("current-snapshot-id", fmt::format("names snapshot {}, which is not in \"snapshots\"", *table.current_snapshot_id));
+        json.bad("current-snapshot-id",
+                 fmt::format("names snapshot {}, which is not in \"snapshots\"", *table.current_snapshot_id));
     }
     table.snapshot_log = read_list<SnapshotLogEntry>(json, "snapshot-log", [](const JsonFields& entry) {
         return SnapshotLogEntry{entry.required_long("timestamp-ms"), entry.required_long("snapshot-id")};
@@ -188,7 +194,8 @@ void read_snapshots(const JsonFields& json, TableMetadata& table) {
 }
 
 std::vector<NameMapping::Field> mapping_fields(dom::array items, const std::string& where, int depth) {
-    if (depth > kMaxMappingDepth) fail(ErrorCode::TOO_DEEP_RECURSION, "{}: nested over {} levels", where, kMaxMappingDepth);
+    if (depth > kMaxMappingDepth)
+        fail(ErrorCode::TOO_DEEP_RECURSION, "{}: nested over {} levels", where, kMaxMappingDepth);
     std::vector<NameMapping::Field> fields;
     for (dom::element item : items) {
         JsonFields json(item, fmt::format("{}[{}]", where, fields.size()));
@@ -199,7 +206,8 @@ std::vector<NameMapping::Field> mapping_fields(dom::array items, const std::stri
             if (name.get_string().get(text) != simdjson::SUCCESS) json.bad("names", "holds something that is no text");
             field.names.emplace_back(text);
         }
-        if (auto inner = json.array_or_nothing("fields")) field.fields = mapping_fields(*inner, json.where(), depth + 1);
+        if (auto inner = json.array_or_nothing("fields"))
+            field.fields = mapping_fields(*inner, json.where(), depth + 1);
         fields.push_back(std::move(field));
     }
     return fields;
@@ -226,7 +234,8 @@ void read_table(const JsonFields& json, TableMetadata& table) {
     table.properties = json.text_map("properties");
     read_snapshots(json, table);
     table.statistics = read_list<StatisticsFile>(json, "statistics", statistics_of);
-    table.partition_statistics = read_list<PartitionStatisticsFile>(json, "partition-statistics", partition_statistics_of);
+    table.partition_statistics =
+        read_list<PartitionStatisticsFile>(json, "partition-statistics", partition_statistics_of);
     table.next_row_id = json.long_or_nothing("next-row-id");
     if (auto keys = json.array_or_nothing("encryption-keys")) table.encrypted = keys->size() > 0;
     constexpr std::string_view kMappingProperty = "schema.name-mapping.default";
@@ -252,7 +261,8 @@ MetadataStamp parse_metadata_stamp(std::string_view bytes, std::string_view file
     std::string storage;
     JsonDocument document(metadata_text(bytes, file, storage), file);
     JsonFields json(document.root(), std::string(file));
-    return {std::string(json.text_or_nothing("table-uuid").value_or("")), json.long_or_nothing("last-updated-ms").value_or(0)};
+    return {std::string(json.text_or_nothing("table-uuid").value_or("")),
+            json.long_or_nothing("last-updated-ms").value_or(0)};
 }
 
 NameMapping parse_name_mapping(std::string_view json, std::string_view where) {

@@ -54,7 +54,8 @@ std::string folder_of(std::string_view table_path) {
     return folder;
 }
 
-/// The file that the setting names: relative to the table's folder, also with a slash before; or whole, below that folder.
+/// The file that the setting names: relative to the table's folder, also with a slash before; or whole, below that
+/// folder.
 std::string explicit_path(std::string_view table_path, std::string_view wanted) {
     std::string root = folder_of(table_path);
     std::string canonical_root = PathResolver(root, root).root();
@@ -87,7 +88,8 @@ std::vector<Candidate> list_candidates(const storage::ObjectStore& store, const 
     return candidates;
 }
 
-/// The newest by version; of one version the file written last, then the greater name, so that the choice is always the same.
+/// The newest by version; of one version the file written last, then the greater name, so that the choice is always the
+/// same.
 bool older(const Candidate& a, const Candidate& b) {
     // A name without a version is behind all that have one.
     if (a.version != b.version) return a.version < b.version;
@@ -99,9 +101,10 @@ MetadataStamp stamp_of(const storage::ObjectStore& store, const Candidate& candi
     return parse_metadata_stamp(store.read_all(candidate.path, kMaxMetadataBytes), candidate.path);
 }
 
-/// The file that version-hint.text names: a version, or a file's name or stem. Nothing where there is no hint, or no such
-/// file (a stale hint is passed over).
-const Candidate* hinted(const storage::ObjectStore& store, const std::string& folder, const std::vector<Candidate>& candidates) {
+/// The file that version-hint.text names: a version, or a file's name or stem. Nothing where there is no hint, or no
+/// such file (a stale hint is passed over).
+const Candidate* hinted(const storage::ObjectStore& store, const std::string& folder,
+                        const std::vector<Candidate>& candidates) {
     std::string hint;
     try {
         hint = store.read_all(folder + "/version-hint.text", kMaxHintBytes);
@@ -140,8 +143,8 @@ std::string by_last_updated(const storage::ObjectStore& store, const std::vector
 }
 
 /// Newest first, the first whose table is the wanted one: seldom more than a few are read.
-std::string newest_of_table(const storage::ObjectStore& store, std::vector<Candidate> candidates, const std::string& uuid,
-                            bool by_last_updated_ms, const std::string& folder) {
+std::string newest_of_table(const storage::ObjectStore& store, std::vector<Candidate> candidates,
+                            const std::string& uuid, bool by_last_updated_ms, const std::string& folder) {
     std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return older(b, a); });
     std::vector<Candidate> kept;
     std::vector<MetadataStamp> stamps;
@@ -187,10 +190,12 @@ std::string find_metadata_file(const storage::ObjectStore& store, std::string_vi
     folder += folder == "/" ? "metadata" : "/metadata";
     std::vector<Candidate> candidates = list_candidates(store, folder);
     if (candidates.empty()) {
-        fail(ErrorCode::FILE_DOESNT_EXIST, "There is no Iceberg table at {}: no *.metadata.json file in {}", table_path, folder);
+        fail(ErrorCode::FILE_DOESNT_EXIST, "There is no Iceberg table at {}: no *.metadata.json file in {}", table_path,
+             folder);
     }
     if (!options.table_uuid.empty()) {
-        return newest_of_table(store, std::move(candidates), lower(options.table_uuid), options.by_last_updated_ms, folder);
+        return newest_of_table(store, std::move(candidates), lower(options.table_uuid), options.by_last_updated_ms,
+                               folder);
     }
     if (options.by_last_updated_ms) return by_last_updated(store, candidates, {});
     if (options.use_version_hint) {

@@ -13,10 +13,10 @@ class ObjectStore;
 namespace firn::iceberg {
 
 struct MetadataLocationOptions {
-    std::string metadata_file_path;        ///< iceberg_metadata_file_path: this file, relative to the table; wins over all
-    std::string table_uuid;                ///< iceberg_metadata_table_uuid: only this table's files; letter case ignored
-    bool by_last_updated_ms = false;       ///< iceberg_recent_metadata_file_by_last_updated_ms_field
-    bool use_version_hint = false;         ///< iceberg_use_version_hint: metadata/version-hint.text decides
+    std::string metadata_file_path;   ///< iceberg_metadata_file_path: this file, relative to the table; wins over all
+    std::string table_uuid;           ///< iceberg_metadata_table_uuid: only this table's files; letter case ignored
+    bool by_last_updated_ms = false;  ///< iceberg_recent_metadata_file_by_last_updated_ms_field
+    bool use_version_hint = false;    ///< iceberg_use_version_hint: metadata/version-hint.text decides
 };
 
 /// Version V of a name V.metadata.json, vV.metadata.json, V-uuid.metadata.json, plain or compressed

@@ -9,7 +9,8 @@ namespace firn::iceberg {
 namespace {
 
 bool is_scheme_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
+           c == '.';
 }
 
 /// What comes before the path: scheme and, where the scheme has one, authority.
@@ -77,7 +78,8 @@ std::string normalize_segments(std::string_view path, bool& escaped) {
 
 std::string canonical(std::string_view text, bool& escaped) {
     Split parts = split(text);
-    bool absolute = !parts.prefix.empty() || (!parts.path.empty() && parts.path[0] == '/') || text.size() > parts.path.size();
+    bool absolute =
+        !parts.prefix.empty() || (!parts.path.empty() && parts.path[0] == '/') || text.size() > parts.path.size();
     std::string path = normalize_segments(parts.path, escaped);
     if (!parts.prefix.empty()) return parts.prefix + path;
     if (!absolute) return path.empty() ? "." : path.substr(1);
@@ -99,7 +101,9 @@ bool has_parent_segment(std::string_view path) {
     return false;
 }
 
-bool is_relative(std::string_view path) { return path[0] != '/' && split(path).prefix.empty() && split(path).path.size() == path.size(); }
+bool is_relative(std::string_view path) {
+    return path[0] != '/' && split(path).prefix.empty() && split(path).path.size() == path.size();
+}
 
 std::string join(std::string_view folder, std::string_view name) {
     std::string out(folder);
@@ -129,7 +133,8 @@ PathResolver::PathResolver(std::string_view location, std::string_view opened_at
 }
 
 std::string PathResolver::resolve(std::string_view path) const {
-    if (path.empty()) fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "The metadata of table {} holds an empty path", root_);
+    if (path.empty())
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "The metadata of table {} holds an empty path", root_);
     bool parents = has_parent_segment(path);
     bool escaped = false;
     if (is_relative(path)) {

@@ -1,10 +1,10 @@
-// Where a path written in Iceberg metadata really is. The one place that knows; every path of manifest lists, manifests,
-// data and delete files, position deletes and Puffin blobs goes through it.
+// Where a path written in Iceberg metadata really is. The one place that knows; every path of manifest lists,
+// manifests, data and delete files, position deletes and Puffin blobs goes through it.
 //
 // The rule: a path below the metadata's `location` is relative to where the table was opened, so that a copied or moved
 // table reads as it is; a path outside is used as written. Spelling is not identity: `s3://b/k`, `s3a://b/k` and
-// `s3n://b/k` are one object, as are `file:/p`, `file:///p` and `/p`, and slashes doubled by a careless join count once.
-// Beyond that a path is an opaque string: nothing is percent-decoded.
+// `s3n://b/k` are one object, as are `file:/p`, `file:///p` and `/p`, and slashes doubled by a careless join count
+// once. Beyond that a path is an opaque string: nothing is percent-decoded.
 #pragma once
 
 #include <string>
@@ -34,8 +34,8 @@ public:
     /// The folder where the table was opened, canonical.
     const std::string& root() const { return root_; }
 
-    /// The inverse, for writing: the name under the metadata's `location` of a path below the folder where the table was
-    /// opened; any other path unchanged.
+    /// The inverse, for writing: the name under the metadata's `location` of a path below the folder where the table
+    /// was opened; any other path unchanged.
     std::string to_metadata(std::string_view store_path) const;
 
 private:

@@ -10,9 +10,9 @@ namespace firn::iceberg {
 namespace {
 
 constexpr std::array<std::string_view, 23> kNames = {
-    "unknown", "boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz",
-    "timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed", "binary", "variant", "geometry", "geography", "struct",
-    "list", "map",
+    "unknown", "boolean",   "int",         "long",         "float",          "double", "decimal", "date",
+    "time",    "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "string", "uuid",    "fixed",
+    "binary",  "variant",   "geometry",    "geography",    "struct",         "list",   "map",
 };
 
 constexpr size_t kPlainKinds = static_cast<size_t>(TypeKind::Variant) + 1;
@@ -108,12 +108,18 @@ TypePtr Type::fixed(int32_t length) {
 
 std::string Type::to_string() const {
     switch (kind) {
-        case TypeKind::Decimal: return fmt::format("decimal({}, {})", precision, scale);
-        case TypeKind::Fixed: return fmt::format("fixed[{}]", length);
-        case TypeKind::Geometry: return fmt::format("geometry({})", crs);
-        case TypeKind::Geography: return fmt::format("geography({}, {})", crs, algorithm);
-        case TypeKind::List: return fmt::format("list<{}>", element().type->to_string());
-        case TypeKind::Map: return fmt::format("map<{}, {}>", key().type->to_string(), value().type->to_string());
+        case TypeKind::Decimal:
+            return fmt::format("decimal({}, {})", precision, scale);
+        case TypeKind::Fixed:
+            return fmt::format("fixed[{}]", length);
+        case TypeKind::Geometry:
+            return fmt::format("geometry({})", crs);
+        case TypeKind::Geography:
+            return fmt::format("geography({}, {})", crs, algorithm);
+        case TypeKind::List:
+            return fmt::format("list<{}>", element().type->to_string());
+        case TypeKind::Map:
+            return fmt::format("map<{}, {}>", key().type->to_string(), value().type->to_string());
         case TypeKind::Struct: {
             std::string text = "struct<";
             for (const NestedField& field : fields) {
@@ -123,7 +129,8 @@ std::string Type::to_string() const {
             }
             return text + ">";
         }
-        default: return std::string(kNames[static_cast<size_t>(kind)]);
+        default:
+            return std::string(kNames[static_cast<size_t>(kind)]);
     }
 }
 
@@ -134,21 +141,26 @@ bool same_type(const Type& left, const Type& right) {
     }
     return std::equal(left.fields.begin(), left.fields.end(), right.fields.begin(), right.fields.end(),
                       [](const NestedField& a, const NestedField& b) {
-                          return a.id == b.id && a.name == b.name && a.required == b.required && same_type(*a.type, *b.type);
+                          return a.id == b.id && a.name == b.name && a.required == b.required &&
+                                 same_type(*a.type, *b.type);
                       });
 }
 
 bool can_promote(const Type& from, const Type& to) {
     if (!from.is_primitive()) return false;
     switch (from.kind) {
-        case TypeKind::Unknown: return true;
-        case TypeKind::Int: return to.kind == TypeKind::Int || to.kind == TypeKind::Long;
-        case TypeKind::Float: return to.kind == TypeKind::Float || to.kind == TypeKind::Double;
+        case TypeKind::Unknown:
+            return true;
+        case TypeKind::Int:
+            return to.kind == TypeKind::Int || to.kind == TypeKind::Long;
+        case TypeKind::Float:
+            return to.kind == TypeKind::Float || to.kind == TypeKind::Double;
         case TypeKind::Date:
             return to.kind == TypeKind::Date || to.kind == TypeKind::Timestamp || to.kind == TypeKind::TimestampNs;
         case TypeKind::Decimal:
             return to.kind == TypeKind::Decimal && to.scale == from.scale && to.precision >= from.precision;
-        default: return same_type(from, to);
+        default:
+            return same_type(from, to);
     }
 }
 
@@ -196,8 +208,8 @@ Schema::Schema(int32_t schema_id, std::vector<NestedField> fields, std::vector<i
     auto index = std::make_shared<Index>();
     walk(*root_, "", -1, false, [&](const NestedField& field, const std::string& name, int32_t parent, bool repeated) {
         if (!index->by_id.emplace(field.id, FieldPlace{&field, name, parent, repeated}).second) {
-            fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Schema {} has two fields of id {}, one is \"{}\"", schema_id_,
-                 field.id, name);
+            fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Schema {} has two fields of id {}, one is \"{}\"",
+                 schema_id_, field.id, name);
         }
         // Top-level fields win over nested ones whose joined name is the same.
         if (parent == -1) {

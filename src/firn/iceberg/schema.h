@@ -109,7 +109,8 @@ public:
     /// Any field at any depth; null where the schema has none of that id.
     const NestedField* field(int32_t id) const;
     const FieldPlace* place(int32_t id) const;
-    /// By full name ("point.x"); a top-level field named "point.x" wins over field x of point. Null where there is none.
+    /// By full name ("point.x"); a top-level field named "point.x" wins over field x of point. Null where there is
+    /// none.
     const NestedField* field_by_name(std::string_view full_name) const;
 
 private:
@@ -129,13 +130,13 @@ Schema parse_schema(std::string_view json, std::string_view where);
 TypePtr parse_primitive_type(std::string_view name);
 
 // Ids of the columns that are not a table's own (spec: Reserved Field IDs).
-inline constexpr int32_t kFileFieldId = 2147483646;                        ///< _file
-inline constexpr int32_t kPositionFieldId = 2147483645;                    ///< _pos
-inline constexpr int32_t kDeleteFilePathFieldId = 2147483546;              ///< file_path of position deletes
-inline constexpr int32_t kDeletePositionFieldId = 2147483545;              ///< pos of position deletes
-inline constexpr int32_t kDeleteRowFieldId = 2147483544;                   ///< row of position deletes
-inline constexpr int32_t kRowIdFieldId = 2147483540;                       ///< _row_id
-inline constexpr int32_t kLastUpdatedSequenceNumberFieldId = 2147483539;   ///< _last_updated_sequence_number
+inline constexpr int32_t kFileFieldId = 2147483646;                       ///< _file
+inline constexpr int32_t kPositionFieldId = 2147483645;                   ///< _pos
+inline constexpr int32_t kDeleteFilePathFieldId = 2147483546;             ///< file_path of position deletes
+inline constexpr int32_t kDeletePositionFieldId = 2147483545;             ///< pos of position deletes
+inline constexpr int32_t kDeleteRowFieldId = 2147483544;                  ///< row of position deletes
+inline constexpr int32_t kRowIdFieldId = 2147483540;                      ///< _row_id
+inline constexpr int32_t kLastUpdatedSequenceNumberFieldId = 2147483539;  ///< _last_updated_sequence_number
 inline constexpr int32_t kFirstReservedFieldId = 2147483447 + 1;
 
 }  // namespace firn::iceberg

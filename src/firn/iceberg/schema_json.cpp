@@ -45,7 +45,8 @@ NestedField inner_field(const JsonFields& json, std::string_view name, int depth
 }  // namespace
 
 TypePtr type_of_json(dom::element element, const std::string& where, int depth) {
-    if (depth > kMaxTypeDepth) fail(ErrorCode::TOO_DEEP_RECURSION, "{}: types nested over {} levels", where, kMaxTypeDepth);
+    if (depth > kMaxTypeDepth)
+        fail(ErrorCode::TOO_DEEP_RECURSION, "{}: types nested over {} levels", where, kMaxTypeDepth);
     std::string_view name;
     if (element.get_string().get(name) == simdjson::SUCCESS) {
         if (TypePtr type = parse_primitive_type(name)) return type;

@@ -36,7 +36,8 @@ std::string_view minimal_big_endian(__int128 value, char (&buffer)[16]) {
         bits >>= 8;
     }
     int begin = 0;
-    while (begin < 15 && ((buffer[begin] == 0 && buffer[begin + 1] >= 0) || (buffer[begin] == -1 && buffer[begin + 1] < 0))) {
+    while (begin < 15 &&
+           ((buffer[begin] == 0 && buffer[begin + 1] >= 0) || (buffer[begin] == -1 && buffer[begin + 1] < 0))) {
         ++begin;
     }
     return {buffer + begin, static_cast<size_t>(16 - begin)};
@@ -79,16 +80,21 @@ Int truncate_number(Int value, Int width) {
 
 Datum truncate(const Datum& value, int32_t width) {
     switch (value.kind()) {
-        case TypeKind::Int: return Datum::integral(TypeKind::Int, truncate_number<int64_t>(value.integer(), width));
+        case TypeKind::Int:
+            return Datum::integral(TypeKind::Int, truncate_number<int64_t>(value.integer(), width));
         case TypeKind::Long: {
             __int128 exact = truncate_number<__int128>(value.integer(), width);
             return Datum::integral(TypeKind::Long, static_cast<int64_t>(std::max<__int128>(exact, INT64_MIN)));
         }
-        case TypeKind::Decimal: return Datum::decimal(truncate_number<__int128>(value.unscaled(), width), value.scale());
-        case TypeKind::String: return Datum::bytes(value.kind(), truncate_text(value.view(), width));
+        case TypeKind::Decimal:
+            return Datum::decimal(truncate_number<__int128>(value.unscaled(), width), value.scale());
+        case TypeKind::String:
+            return Datum::bytes(value.kind(), truncate_text(value.view(), width));
         case TypeKind::Binary:
-        case TypeKind::Fixed: return Datum::bytes(value.kind(), value.view().substr(0, static_cast<size_t>(width)));
-        default: fail(ErrorCode::LOGICAL_ERROR, "truncate of {}", value.to_string());
+        case TypeKind::Fixed:
+            return Datum::bytes(value.kind(), value.view().substr(0, static_cast<size_t>(width)));
+        default:
+            fail(ErrorCode::LOGICAL_ERROR, "truncate of {}", value.to_string());
     }
 }
 
@@ -134,9 +140,11 @@ uint32_t murmur3_32(std::string_view bytes) {
 int32_t bucket_hash(const Datum& value) {
     switch (value.kind()) {
         case TypeKind::TimestampNs:
-        case TypeKind::TimestampTzNs: return hash_long(floor_div(value.integer(), 1000));
+        case TypeKind::TimestampTzNs:
+            return hash_long(floor_div(value.integer(), 1000));
         case TypeKind::Float:
-        case TypeKind::Double: return hash_double(value.real());
+        case TypeKind::Double:
+            return hash_double(value.real());
         case TypeKind::Decimal: {
             char buffer[16];
             return static_cast<int32_t>(murmur3_32(minimal_big_endian(value.unscaled(), buffer)));
@@ -144,7 +152,8 @@ int32_t bucket_hash(const Datum& value) {
         case TypeKind::String:
         case TypeKind::Binary:
         case TypeKind::Fixed:
-        case TypeKind::Uuid: return static_cast<int32_t>(murmur3_32(value.view()));
+        case TypeKind::Uuid:
+            return static_cast<int32_t>(murmur3_32(value.view()));
         default:
             if (!value.is_integral()) fail(ErrorCode::LOGICAL_ERROR, "bucket of {}", value.to_string());
             return hash_long(value.integer());
@@ -173,15 +182,24 @@ Transform Transform::parse(std::string_view name) {
 
 std::string Transform::to_string() const {
     switch (kind_) {
-        case TransformKind::Identity: return "identity";
-        case TransformKind::Bucket: return fmt::format("bucket[{}]", parameter_);
-        case TransformKind::Truncate: return fmt::format("truncate[{}]", parameter_);
-        case TransformKind::Year: return "year";
-        case TransformKind::Month: return "month";
-        case TransformKind::Day: return "day";
-        case TransformKind::Hour: return "hour";
-        case TransformKind::Void: return "void";
-        case TransformKind::Unknown: return unknown_name_;
+        case TransformKind::Identity:
+            return "identity";
+        case TransformKind::Bucket:
+            return fmt::format("bucket[{}]", parameter_);
+        case TransformKind::Truncate:
+            return fmt::format("truncate[{}]", parameter_);
+        case TransformKind::Year:
+            return "year";
+        case TransformKind::Month:
+            return "month";
+        case TransformKind::Day:
+            return "day";
+        case TransformKind::Hour:
+            return "hour";
+        case TransformKind::Void:
+            return "void";
+        case TransformKind::Unknown:
+            return unknown_name_;
     }
     return "";
 }
@@ -195,18 +213,24 @@ bool Transform::accepts(const Type& source) const {
     TypeKind kind = source.kind;
     if (!source.is_primitive()) return false;
     switch (kind_) {
-        case TransformKind::Identity: return kind < TypeKind::Variant;
+        case TransformKind::Identity:
+            return kind < TypeKind::Variant;
         case TransformKind::Bucket:
-            return kind == TypeKind::Int || kind == TypeKind::Long || (kind >= TypeKind::Decimal && kind <= TypeKind::Binary);
+            return kind == TypeKind::Int || kind == TypeKind::Long ||
+                   (kind >= TypeKind::Decimal && kind <= TypeKind::Binary);
         case TransformKind::Truncate:
-            return kind == TypeKind::Int || kind == TypeKind::Long || kind == TypeKind::Decimal || kind == TypeKind::String ||
-                   kind == TypeKind::Binary;
+            return kind == TypeKind::Int || kind == TypeKind::Long || kind == TypeKind::Decimal ||
+                   kind == TypeKind::String || kind == TypeKind::Binary;
         case TransformKind::Year:
         case TransformKind::Month:
-        case TransformKind::Day: return kind == TypeKind::Date || is_timestamp(kind);
-        case TransformKind::Hour: return is_timestamp(kind);
-        case TransformKind::Void: return true;
-        case TransformKind::Unknown: return false;
+        case TransformKind::Day:
+            return kind == TypeKind::Date || is_timestamp(kind);
+        case TransformKind::Hour:
+            return is_timestamp(kind);
+        case TransformKind::Void:
+            return true;
+        case TransformKind::Unknown:
+            return false;
     }
     return false;
 }
@@ -216,24 +240,30 @@ TypePtr Transform::result_type(const TypePtr& source) const {
         case TransformKind::Identity:
         case TransformKind::Truncate:
         case TransformKind::Void:
-        case TransformKind::Unknown: return source;
-        default: return Type::primitive(TypeKind::Int);
+        case TransformKind::Unknown:
+            return source;
+        default:
+            return Type::primitive(TypeKind::Int);
     }
 }
 
 Datum Transform::apply(const Datum& value) const {
     if (value.is_null()) return Datum::null();
     switch (kind_) {
-        case TransformKind::Identity: return value;
+        case TransformKind::Identity:
+            return value;
         case TransformKind::Bucket:
             return Datum::integral(TypeKind::Int, (bucket_hash(value) & INT32_MAX) % parameter_);
-        case TransformKind::Truncate: return truncate(value, parameter_);
+        case TransformKind::Truncate:
+            return truncate(value, parameter_);
         case TransformKind::Year:
         case TransformKind::Month:
         case TransformKind::Day:
-        case TransformKind::Hour: return calendar(kind_, value);
+        case TransformKind::Hour:
+            return calendar(kind_, value);
         case TransformKind::Void:
-        case TransformKind::Unknown: return Datum::null();
+        case TransformKind::Unknown:
+            return Datum::null();
     }
     return Datum::null();
 }

@@ -26,18 +26,18 @@ public:
     int32_t parameter() const { return parameter_; }  ///< buckets or width; 0 for the others
     std::string to_string() const;
 
-    /// Whether x <= y makes transform(x) <= transform(y) for all values of the source type, so that a range of the source
-    /// projects to a range of partition values.
+    /// Whether x <= y makes transform(x) <= transform(y) for all values of the source type, so that a range of the
+    /// source projects to a range of partition values.
     bool preserves_order() const;
     /// Whether the transform can be applied to values of the source type.
     bool accepts(const Type& source) const;
     /// Type of the partition values: the source's, or int. Int for day too, though Avro may mark it a date.
     TypePtr result_type(const TypePtr& source) const;
 
-    /// The partition value of a source value. Null gives null, and so do Void and Unknown. Years, months, days and hours
-    /// are floored, also before 1970. Truncating near the least int gives a value below the int range, near the least long the
-    /// least long, so that order is kept; writers that wrapped there left values that are no multiple of the width.
-    /// LOGICAL_ERROR when the transform does not accept the value's kind.
+    /// The partition value of a source value. Null gives null, and so do Void and Unknown. Years, months, days and
+    /// hours are floored, also before 1970. Truncating near the least int gives a value below the int range, near the
+    /// least long the least long, so that order is kept; writers that wrapped there left values that are no multiple of
+    /// the width. LOGICAL_ERROR when the transform does not accept the value's kind.
     Datum apply(const Datum& value) const;
 
     friend bool operator==(const Transform& a, const Transform& b) {

@@ -27,23 +27,34 @@ enum class Family : uint8_t { None, Boolean, Whole, Real, Decimal, Moment, Zoned
 
 Family family_of(TypeKind kind) {
     switch (kind) {
-        case TypeKind::Boolean: return Family::Boolean;
+        case TypeKind::Boolean:
+            return Family::Boolean;
         case TypeKind::Int:
-        case TypeKind::Long: return Family::Whole;
+        case TypeKind::Long:
+            return Family::Whole;
         case TypeKind::Float:
-        case TypeKind::Double: return Family::Real;
-        case TypeKind::Decimal: return Family::Decimal;
+        case TypeKind::Double:
+            return Family::Real;
+        case TypeKind::Decimal:
+            return Family::Decimal;
         case TypeKind::Date:
         case TypeKind::Timestamp:
-        case TypeKind::TimestampNs: return Family::Moment;
+        case TypeKind::TimestampNs:
+            return Family::Moment;
         case TypeKind::TimestampTz:
-        case TypeKind::TimestampTzNs: return Family::Zoned;
-        case TypeKind::Time: return Family::Time;
-        case TypeKind::String: return Family::Text;
-        case TypeKind::Uuid: return Family::Uuid;
+        case TypeKind::TimestampTzNs:
+            return Family::Zoned;
+        case TypeKind::Time:
+            return Family::Time;
+        case TypeKind::String:
+            return Family::Text;
+        case TypeKind::Uuid:
+            return Family::Uuid;
         case TypeKind::Fixed:
-        case TypeKind::Binary: return Family::Bytes;
-        default: return Family::None;
+        case TypeKind::Binary:
+            return Family::Bytes;
+        default:
+            return Family::None;
     }
 }
 
@@ -51,10 +62,13 @@ Family family_of(TypeKind kind) {
 __int128 moment_nanos(const Datum& value) {
     __int128 raw = value.integer();
     switch (value.kind()) {
-        case TypeKind::Date: return raw * kMicrosPerDay * 1000;
+        case TypeKind::Date:
+            return raw * kMicrosPerDay * 1000;
         case TypeKind::Timestamp:
-        case TypeKind::TimestampTz: return raw * 1000;
-        default: return raw;
+        case TypeKind::TimestampTz:
+            return raw * 1000;
+        default:
+            return raw;
     }
 }
 
@@ -154,17 +168,22 @@ std::partial_ordering compare(const Datum& left, const Datum& right) {
     switch (family) {
         case Family::Boolean:
         case Family::Whole:
-        case Family::Time: return left.integer() <=> right.integer();
-        case Family::Real: return order_key(left.real()) <=> order_key(right.real());
-        case Family::Decimal: return compare_decimals(left, right);
+        case Family::Time:
+            return left.integer() <=> right.integer();
+        case Family::Real:
+            return order_key(left.real()) <=> order_key(right.real());
+        case Family::Decimal:
+            return compare_decimals(left, right);
         case Family::Moment:
         case Family::Zoned:
             if (left.kind() == right.kind()) return left.integer() <=> right.integer();
             return moment_nanos(left) <=> moment_nanos(right);
         case Family::Text:
         case Family::Uuid:
-        case Family::Bytes: return compare_bytes(left.view(), right.view());
-        case Family::None: break;
+        case Family::Bytes:
+            return compare_bytes(left.view(), right.view());
+        case Family::None:
+            break;
     }
     return std::partial_ordering::unordered;
 }
@@ -183,8 +202,10 @@ size_t hash_value(const Datum& value) {
     switch (family_of(value.kind())) {
         case Family::Boolean:
         case Family::Whole:
-        case Family::Time: return mix(static_cast<uint64_t>(value.integer()));
-        case Family::Real: return mix(static_cast<uint64_t>(order_key(value.real())));
+        case Family::Time:
+            return mix(static_cast<uint64_t>(value.integer()));
+        case Family::Real:
+            return mix(static_cast<uint64_t>(order_key(value.real())));
         case Family::Moment:
         case Family::Zoned: {
             auto nanos = static_cast<unsigned __int128>(moment_nanos(value));
@@ -197,7 +218,8 @@ size_t hash_value(const Datum& value) {
             auto bits = static_cast<unsigned __int128>(unscaled);
             return mix(static_cast<uint64_t>(bits) ^ static_cast<uint64_t>(bits >> 64) * 31);
         }
-        default: return std::hash<std::string_view>()(value.view());
+        default:
+            return std::hash<std::string_view>()(value.view());
     }
 }
 
@@ -222,7 +244,8 @@ std::optional<Datum> reinterpret(const Datum& value, const Type& to) {
     Datum like = Datum::integral(to.kind, value.is_integral() ? value.integer() : 0);
     if (value.is_integral() && like.is_integral()) {
         // 32-bit forms stand for 32-bit kinds, 64-bit ones for 64-bit kinds; booleans only for themselves.
-        if (value.kind() == TypeKind::Boolean || to.kind == TypeKind::Boolean || narrow != to_narrow) return std::nullopt;
+        if (value.kind() == TypeKind::Boolean || to.kind == TypeKind::Boolean || narrow != to_narrow)
+            return std::nullopt;
         return like;
     }
     if (value.is_bytes() && is_text(to.kind)) {
@@ -260,23 +283,30 @@ std::optional<Datum> decode_value(const Type& type, std::string_view bytes) {
         case TypeKind::Double:
             if (bytes.size() != 4 && bytes.size() != 8) return std::nullopt;
             return Datum::floating(type.kind, real_of(bytes));
-        case TypeKind::Decimal: return decode_decimal(bytes, type.scale);
+        case TypeKind::Decimal:
+            return decode_decimal(bytes, type.scale);
         case TypeKind::Uuid:
             if (bytes.size() != 16) return std::nullopt;
             return Datum::bytes(type.kind, bytes);
         case TypeKind::String:
         case TypeKind::Binary:
-        case TypeKind::Fixed: return Datum::bytes(type.kind, bytes);
-        default: return std::nullopt;
+        case TypeKind::Fixed:
+            return Datum::bytes(type.kind, bytes);
+        default:
+            return std::nullopt;
     }
 }
 
 std::string encode_value(const Datum& value) {
     std::string out;
     switch (value.kind()) {
-        case TypeKind::Boolean: out += value.integer() != 0 ? '\1' : '\0'; break;
+        case TypeKind::Boolean:
+            out += value.integer() != 0 ? '\1' : '\0';
+            break;
         case TypeKind::Int:
-        case TypeKind::Date: append_little_endian(out, static_cast<uint64_t>(value.integer()), 4); break;
+        case TypeKind::Date:
+            append_little_endian(out, static_cast<uint64_t>(value.integer()), 4);
+            break;
         case TypeKind::Float: {
             auto real = static_cast<float>(value.real());
             uint32_t bits;
@@ -344,14 +374,22 @@ Bounds decode_bounds(const Type& type, std::optional<std::string_view> lower, st
 }
 
 Literal::Literal(const Literal& other)
-    : type(other.type), is_null(other.is_null), datum(other.datum), storage(other.storage), items(other.items),
+    : type(other.type),
+      is_null(other.is_null),
+      datum(other.datum),
+      storage(other.storage),
+      items(other.items),
       item_given(other.item_given) {
     if (datum.is_bytes()) datum = Datum::bytes(datum.kind(), storage);
 }
 
 Literal::Literal(Literal&& other) noexcept
-    : type(std::move(other.type)), is_null(other.is_null), datum(other.datum), storage(std::move(other.storage)),
-      items(std::move(other.items)), item_given(std::move(other.item_given)) {
+    : type(std::move(other.type)),
+      is_null(other.is_null),
+      datum(other.datum),
+      storage(std::move(other.storage)),
+      items(std::move(other.items)),
+      item_given(std::move(other.item_given)) {
     // Short text lives inside the string itself, so its place changed.
     if (datum.is_bytes()) datum = Datum::bytes(datum.kind(), storage);
 }

@@ -97,13 +97,13 @@ std::partial_ordering compare(const Datum& left, const Datum& right);
 bool same_value(const Datum& left, const Datum& right);
 size_t hash_value(const Datum& value);
 
-/// `value` as the type that its kind promotes to, or as itself; null datum stays null. Nothing where the type cannot hold
-/// it (a date beyond timestamp_ns) or promotion does not relate them.
+/// `value` as the type that its kind promotes to, or as itself; null datum stays null. Nothing where the type cannot
+/// hold it (a date beyond timestamp_ns) or promotion does not relate them.
 std::optional<Datum> promote(const Datum& value, const Type& to);
 
-/// A partition value as its file's Avro schema shows it, as a value of the type that its field really has: promotion, and
-/// besides that the kinds that share a physical form (the day that a writer marked a date is an int; a long without a
-/// logical type is the timestamp that it stands for; bytes are the uuid or text). Nothing where the forms differ.
+/// A partition value as its file's Avro schema shows it, as a value of the type that its field really has: promotion,
+/// and besides that the kinds that share a physical form (the day that a writer marked a date is an int; a long without
+/// a logical type is the timestamp that it stands for; bytes are the uuid or text). Nothing where the forms differ.
 std::optional<Datum> reinterpret(const Datum& value, const Type& to);
 
 /// A primitive value of its binary form (Appendix D), the shorter widths of the types promoted to `type` included.

@@ -49,7 +49,8 @@ std::string decimal_text(__int128 unscaled, int32_t scale) {
         digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
         rest /= 10;
     }
-    if (digits.size() <= static_cast<size_t>(scale)) digits.insert(0, static_cast<size_t>(scale) + 1 - digits.size(), '0');
+    if (digits.size() <= static_cast<size_t>(scale))
+        digits.insert(0, static_cast<size_t>(scale) + 1 - digits.size(), '0');
     if (scale > 0) digits.insert(digits.size() - static_cast<size_t>(scale), ".");
     return negative ? "-" + digits : digits;
 }
@@ -145,7 +146,8 @@ std::optional<Datum> read_moment(std::string_view text, TypeKind kind) {
     if (!read_clock(reader, nanos ? 9 : 6, seconds, fraction)) return std::nullopt;
     if (zoned && !read_utc_offset(reader)) return std::nullopt;
     if (!reader.done()) return std::nullopt;
-    __int128 ticks = (__int128{days} * kSecondsPerDay + seconds) * (nanos ? kNanosPerSecond : kMicrosPerSecond) + fraction;
+    __int128 ticks =
+        (__int128{days} * kSecondsPerDay + seconds) * (nanos ? kNanosPerSecond : kMicrosPerSecond) + fraction;
     if (ticks < INT64_MIN || ticks > INT64_MAX) return std::nullopt;
     return Datum::integral(kind, static_cast<int64_t>(ticks));
 }
@@ -159,7 +161,8 @@ std::optional<Datum> read_decimal(std::string_view text, int32_t precision, int3
         std::string_view power = text.substr(mark + 1);
         if (!power.empty() && power[0] == '+') power.remove_prefix(1);
         auto [end, error] = std::from_chars(power.data(), power.data() + power.size(), exponent);
-        if (error != std::errc() || end != power.data() + power.size() || exponent < -100 || exponent > 100) return std::nullopt;
+        if (error != std::errc() || end != power.data() + power.size() || exponent < -100 || exponent > 100)
+            return std::nullopt;
         text = text.substr(0, mark);
     }
     __int128 unscaled = 0;
@@ -233,15 +236,19 @@ std::optional<Literal> literal_of_text(const TypePtr& type, std::string_view tex
         return Literal::of(type, Datum::bytes(type->kind, *bytes));
     };
     switch (type->kind) {
-        case TypeKind::String: return wrap(Datum::bytes(type->kind, text));
-        case TypeKind::Uuid: return wrap_bytes(read_uuid(text));
-        case TypeKind::Binary: return wrap_bytes(read_hex(text));
+        case TypeKind::String:
+            return wrap(Datum::bytes(type->kind, text));
+        case TypeKind::Uuid:
+            return wrap_bytes(read_uuid(text));
+        case TypeKind::Binary:
+            return wrap_bytes(read_hex(text));
         case TypeKind::Fixed: {
             auto bytes = read_hex(text);
             if (bytes && bytes->size() != static_cast<size_t>(type->length)) return std::nullopt;
             return wrap_bytes(bytes);
         }
-        case TypeKind::Decimal: return wrap(read_decimal(text, type->precision, type->scale));
+        case TypeKind::Decimal:
+            return wrap(read_decimal(text, type->precision, type->scale));
         case TypeKind::Date: {
             Reader reader(text);
             int64_t days;
@@ -257,14 +264,16 @@ std::optional<Literal> literal_of_text(const TypePtr& type, std::string_view tex
         case TypeKind::Timestamp:
         case TypeKind::TimestampTz:
         case TypeKind::TimestampNs:
-        case TypeKind::TimestampTzNs: return wrap(read_moment(text, type->kind));
+        case TypeKind::TimestampTzNs:
+            return wrap(read_moment(text, type->kind));
         case TypeKind::Float:
         case TypeKind::Double: {
             auto value = read_special(text);
             if (!value) return std::nullopt;
             return wrap(Datum::floating(type->kind, *value));
         }
-        default: return std::nullopt;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -276,12 +285,14 @@ std::optional<Literal> primitive_of_json(const TypePtr& type, dom::element eleme
         return Literal::of(type, Datum::boolean(flag));
     }
     int64_t whole;
-    if ((type->kind == TypeKind::Int || type->kind == TypeKind::Long) && element.get_int64().get(whole) == simdjson::SUCCESS) {
+    if ((type->kind == TypeKind::Int || type->kind == TypeKind::Long) &&
+        element.get_int64().get(whole) == simdjson::SUCCESS) {
         if (type->kind == TypeKind::Int && (whole < INT32_MIN || whole > INT32_MAX)) return std::nullopt;
         return Literal::of(type, Datum::integral(type->kind, whole));
     }
     double real;
-    if ((type->kind == TypeKind::Float || type->kind == TypeKind::Double) && element.get_double().get(real) == simdjson::SUCCESS) {
+    if ((type->kind == TypeKind::Float || type->kind == TypeKind::Double) &&
+        element.get_double().get(real) == simdjson::SUCCESS) {
         if (type->kind == TypeKind::Float) real = static_cast<float>(real);
         return Literal::of(type, Datum::floating(type->kind, real));
     }
@@ -317,29 +328,43 @@ std::vector<Literal> list_of_json(const TypePtr& type, dom::array array, const s
 std::string Datum::to_string() const {
     if (is_null()) return "null";
     switch (kind()) {
-        case TypeKind::Boolean: return integer() != 0 ? "true" : "false";
-        case TypeKind::Float: return fmt::format("{}", static_cast<float>(real()));
-        case TypeKind::Double: return fmt::format("{}", real());
-        case TypeKind::Decimal: return decimal_text(unscaled(), scale());
-        case TypeKind::Date: return date_text(integer());
+        case TypeKind::Boolean:
+            return integer() != 0 ? "true" : "false";
+        case TypeKind::Float:
+            return fmt::format("{}", static_cast<float>(real()));
+        case TypeKind::Double:
+            return fmt::format("{}", real());
+        case TypeKind::Decimal:
+            return decimal_text(unscaled(), scale());
+        case TypeKind::Date:
+            return date_text(integer());
         case TypeKind::Time: {
             int64_t seconds = floor_div(integer(), kMicrosPerSecond);
             return clock_text(seconds, integer() - seconds * kMicrosPerSecond, 6);
         }
-        case TypeKind::Timestamp: return moment_text(integer(), kMicrosPerSecond, 6);
-        case TypeKind::TimestampTz: return moment_text(integer(), kMicrosPerSecond, 6) + "+00:00";
-        case TypeKind::TimestampNs: return moment_text(integer(), kNanosPerSecond, 9);
-        case TypeKind::TimestampTzNs: return moment_text(integer(), kNanosPerSecond, 9) + "+00:00";
-        case TypeKind::String: return std::string(view());
-        case TypeKind::Uuid: return uuid_text(view());
+        case TypeKind::Timestamp:
+            return moment_text(integer(), kMicrosPerSecond, 6);
+        case TypeKind::TimestampTz:
+            return moment_text(integer(), kMicrosPerSecond, 6) + "+00:00";
+        case TypeKind::TimestampNs:
+            return moment_text(integer(), kNanosPerSecond, 9);
+        case TypeKind::TimestampTzNs:
+            return moment_text(integer(), kNanosPerSecond, 9) + "+00:00";
+        case TypeKind::String:
+            return std::string(view());
+        case TypeKind::Uuid:
+            return uuid_text(view());
         case TypeKind::Fixed:
-        case TypeKind::Binary: return hex(view());
-        default: return std::to_string(integer());
+        case TypeKind::Binary:
+            return hex(view());
+        default:
+            return std::to_string(integer());
     }
 }
 
 Literal literal_of_json(const TypePtr& type, dom::element element, const std::string& where, int depth) {
-    if (depth > kMaxTypeDepth) fail(ErrorCode::TOO_DEEP_RECURSION, "{}: values nested over {} levels", where, kMaxTypeDepth);
+    if (depth > kMaxTypeDepth)
+        fail(ErrorCode::TOO_DEEP_RECURSION, "{}: values nested over {} levels", where, kMaxTypeDepth);
     Literal literal;
     literal.type = type;
     if (element.is_null()) {
@@ -348,8 +373,8 @@ Literal literal_of_json(const TypePtr& type, dom::element element, const std::st
     }
     if (type->is_primitive()) {
         if (auto value = primitive_of_json(type, element)) return *std::move(value);
-        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "{}: {} is no value of type {}", where, simdjson::minify(element),
-             type->to_string());
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "{}: {} is no value of type {}", where,
+             simdjson::minify(element), type->to_string());
     }
     if (type->kind == TypeKind::List) {
         dom::array array;

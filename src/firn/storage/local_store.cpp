@@ -37,13 +37,17 @@ private:
 ErrorCode code_of(int error, ErrorCode otherwise) {
     switch (error) {
         case ENOENT:
-        case ENOTDIR: return ErrorCode::FILE_DOESNT_EXIST;
+        case ENOTDIR:
+            return ErrorCode::FILE_DOESNT_EXIST;
         case EACCES:
         case EPERM:
-        case EROFS: return ErrorCode::ACCESS_DENIED;
+        case EROFS:
+            return ErrorCode::ACCESS_DENIED;
         case ENOSPC:
-        case EDQUOT: return ErrorCode::NOT_ENOUGH_SPACE;
-        default: return otherwise;
+        case EDQUOT:
+            return ErrorCode::NOT_ENOUGH_SPACE;
+        default:
+            return otherwise;
     }
 }
 
@@ -56,9 +60,9 @@ ObjectInfo info_of(std::string_view path, const struct stat& status) {
     info.path = path;
     info.size = static_cast<uint64_t>(status.st_size);
     info.modified_us = int64_t{status.st_mtim.tv_sec} * 1'000'000 + status.st_mtim.tv_nsec / 1000;
-    info.etag = fmt::format("{:x}-{:x}-{:x}", static_cast<uint64_t>(status.st_ino), info.size,
-                            static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-                                static_cast<uint64_t>(status.st_mtim.tv_nsec));
+    info.etag = fmt::format(
+        "{:x}-{:x}-{:x}", static_cast<uint64_t>(status.st_ino), info.size,
+        static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(status.st_mtim.tv_nsec));
     return info;
 }
 

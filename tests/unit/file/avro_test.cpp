@@ -14,7 +14,8 @@ using firn::testing_avro::container;
 
 namespace {
 
-constexpr std::string_view kSchema = R"({"type":"record","name":"r","fields":[{"name":"a","type":"long","field-id":1}]})";
+constexpr std::string_view kSchema =
+    R"({"type":"record","name":"r","fields":[{"name":"a","type":"long","field-id":1}]})";
 
 std::string deflated(std::string_view text) {
     z_stream stream{};
@@ -60,7 +61,8 @@ std::optional<ErrorCode> code_of(const std::string& file, uint64_t limit = Conta
 }  // namespace
 
 TEST(AvroCursor, Numbers) {
-    for (int64_t value : {int64_t{0}, int64_t{-1}, int64_t{63}, int64_t{64}, int64_t{-65}, int64_t{1} << 40, INT64_MAX, INT64_MIN}) {
+    for (int64_t value :
+         {int64_t{0}, int64_t{-1}, int64_t{63}, int64_t{64}, int64_t{-65}, int64_t{1} << 40, INT64_MAX, INT64_MIN}) {
         std::string bytes = Bytes().number(value).str();
         Cursor cursor(bytes);
         EXPECT_EQ(cursor.read_long(), value);
@@ -100,7 +102,8 @@ TEST(AvroCursor, SkipsValuesOfEveryKind) {
         {"name":"a","type":["null","string"]}, {"name":"b","type":{"type":"fixed","name":"f","size":3}},
         {"name":"c","type":{"type":"map","values":"double"}}, {"name":"d","type":{"type":"array","items":["null","r"]}},
         {"name":"e","type":{"type":"enum","name":"e","symbols":["x","y"]}}, {"name":"g","type":"boolean"},
-        {"name":"h","type":"f"}, {"name":"i","type":{"type":"array","items":"null"}}]})", "s");
+        {"name":"h","type":"f"}, {"name":"i","type":{"type":"array","items":"null"}}]})",
+                                  "s");
     Bytes leaf;
     leaf.number(0).raw("abc").number(0).number(0).number(1).raw("\1").raw("def").number(0);
     Bytes value;
@@ -116,7 +119,8 @@ TEST(AvroCursor, SkipsValuesOfEveryKind) {
 }
 
 TEST(AvroCursor, DepthIsLimited) {
-    Schema schema = Schema::parse(R"({"type":"record","name":"r","fields":[{"name":"next","type":["null","r"]}]})", "s");
+    Schema schema =
+        Schema::parse(R"({"type":"record","name":"r","fields":[{"name":"next","type":["null","r"]}]})", "s");
     std::string deep(1000, '\2');
     Cursor cursor(deep);
     EXPECT_EQ(failure_of([&] { skip_value(schema, schema.root_id(), cursor); }).code, ErrorCode::TOO_DEEP_RECURSION);
@@ -130,7 +134,8 @@ TEST(AvroSchema, AttributesOfIceberg) {
         {"name":"c","type":{"type":"long","logicalType":"timestamp-micros","adjust-to-utc":true}},
         {"name":"d","type":{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}},
         {"name":"e","type":{"type":"map","key-id":9,"value-id":10,"values":"kv"}},
-        {"name":"f","type":{"type":"string","logicalType":"unheard-of"}}]})", "s");
+        {"name":"f","type":{"type":"string","logicalType":"unheard-of"}}]})",
+                                  "s");
     const Node& root = schema.root();
     EXPECT_EQ(root.name, "n.r");
     EXPECT_EQ(root.fields[0].field_id, 5);
@@ -148,10 +153,11 @@ TEST(AvroSchema, AttributesOfIceberg) {
 }
 
 TEST(AvroSchema, WrongSchemas) {
-    for (std::string_view wrong : {"", "{", "12", R"("nothing")", R"({"name":"x"})", R"({"type":"record","name":"r"})", R"([])",
-                                   R"({"type":"fixed","name":"f"})", R"({"type":"fixed","name":"f","size":-1})", R"({"type":"array"})",
-                                   R"({"type":"record","name":"r","fields":[{"name":"a"}]})", R"({"type":"enum","name":"e"})",
-                                   R"({"type":"bytes","logicalType":"decimal","precision":2,"scale":3})"}) {
+    for (std::string_view wrong :
+         {"", "{", "12", R"("nothing")", R"({"name":"x"})", R"({"type":"record","name":"r"})", R"([])",
+          R"({"type":"fixed","name":"f"})", R"({"type":"fixed","name":"f","size":-1})", R"({"type":"array"})",
+          R"({"type":"record","name":"r","fields":[{"name":"a"}]})", R"({"type":"enum","name":"e"})",
+          R"({"type":"bytes","logicalType":"decimal","precision":2,"scale":3})"}) {
         EXPECT_EQ(failure_of([&] { Schema::parse(wrong, "f.avro"); }).code, ErrorCode::INCORRECT_DATA) << wrong;
     }
     std::string deep = "\"int\"";
@@ -193,7 +199,8 @@ TEST(AvroContainer, DamagedBlocks) {
     EXPECT_EQ(code_of(bad_sync), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(code_of(good.substr(0, good.size() - 20)), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(code_of(container(kSchema, {{-3, "\2"}})), ErrorCode::INCORRECT_DATA);
-    for (size_t size = 0; size < good.size() - 19; ++size) EXPECT_EQ(code_of(good.substr(0, size)), ErrorCode::INCORRECT_DATA) << size;
+    for (size_t size = 0; size < good.size() - 19; ++size)
+        EXPECT_EQ(code_of(good.substr(0, size)), ErrorCode::INCORRECT_DATA) << size;
     Failure failure = failure_of([&] { all_bytes(bad_sync); });
     EXPECT_NE(failure.message.find("f.avro"), std::string::npos);
 }

@@ -21,8 +21,9 @@ std::string little_endian(uint32_t value) {
 
 std::string blob_json(uint64_t offset, uint64_t length, std::string_view codec = "") {
     std::string extra = codec.empty() ? "" : fmt::format(R"(,"compression-codec":"{}")", codec);
-    return fmt::format(R"({{"type":"t","fields":[1,2],"snapshot-id":5,"sequence-number":6,"offset":{},"length":{},"properties":{{"ndv":"7"}}{}}})",
-                       offset, length, extra);
+    return fmt::format(
+        R"({{"type":"t","fields":[1,2],"snapshot-id":5,"sequence-number":6,"offset":{},"length":{},"properties":{{"ndv":"7"}}{}}})",
+        offset, length, extra);
 }
 
 std::string puffin(std::string_view body, std::string_view blobs, uint32_t flags = 0) {
@@ -86,7 +87,8 @@ TEST(Puffin, Lz4Frames) {
 TEST(Puffin, DamagedFiles) {
     std::string good = puffin("plain", blob_json(4, 5));
     EXPECT_EQ(code_of(good), std::nullopt);
-    for (size_t size = 0; size < good.size(); ++size) EXPECT_EQ(code_of(good.substr(0, size)), ErrorCode::INCORRECT_DATA) << size;
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_EQ(code_of(good.substr(0, size)), ErrorCode::INCORRECT_DATA) << size;
     EXPECT_EQ(code_of(puffin("plain", blob_json(4, 6))), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(code_of(puffin("plain", blob_json(0, 2))), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(code_of(puffin("plain", blob_json(UINT64_MAX, 2))), ErrorCode::INCORRECT_DATA);
@@ -94,6 +96,7 @@ TEST(Puffin, DamagedFiles) {
     EXPECT_EQ(code_of(puffin("plain", "3")), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(code_of(puffin("plain", blob_json(4, 5), 1)), ErrorCode::INCORRECT_DATA);  // says compressed, is not
     EXPECT_EQ(code_of(puffin("plain", blob_json(4, 5), 2)), ErrorCode::INCORRECT_DATA);  // an unknown flag
-    EXPECT_EQ(code_of("PFA1" + good.substr(4, good.size() - 16) + little_endian(0x7fffffff) + little_endian(0) + "PFA1"),
-              ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(
+        code_of("PFA1" + good.substr(4, good.size() - 16) + little_endian(0x7fffffff) + little_endian(0) + "PFA1"),
+        ErrorCode::INCORRECT_DATA);
 }

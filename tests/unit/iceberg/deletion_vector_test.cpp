@@ -70,9 +70,9 @@ std::string array_bitmap(uint16_t cardinality_less_one, const std::vector<uint16
 
 TEST(DeletionVector, ReadsAllContainersAndKeys) {
     std::vector<uint32_t> mixed;
-    for (uint32_t i = 0; i < 10; ++i) mixed.push_back(i * 7);                     // array
-    for (uint32_t i = 0; i < 20'000; ++i) mixed.push_back(65536 + i * 2);         // bitset
-    for (uint32_t i = 0; i < 30'000; ++i) mixed.push_back(2 * 65536 + 100 + i);   // run
+    for (uint32_t i = 0; i < 10; ++i) mixed.push_back(i * 7);                    // array
+    for (uint32_t i = 0; i < 20'000; ++i) mixed.push_back(65536 + i * 2);        // bitset
+    for (uint32_t i = 0; i < 30'000; ++i) mixed.push_back(2 * 65536 + 100 + i);  // run
     std::string blob = framed(vector_of({{0, bitmap_of(mixed, true)}, {3, bitmap_of({0, 5}, false)}}));
     auto vector = DeletionVector::parse(blob, "d.puffin", 50'012);
     EXPECT_EQ(vector->cardinality(), 50'012u);
@@ -98,7 +98,8 @@ TEST(DeletionVector, ReadsAllContainersAndKeys) {
 TEST(DeletionVector, DamageIsAnError) {
     std::string good = framed(vector_of({{0, array_bitmap(2, {1, 5, 9})}}));
     EXPECT_EQ(code_of(good), std::nullopt);
-    for (size_t size = 0; size < good.size(); ++size) EXPECT_EQ(code_of(good.substr(0, size)), ErrorCode::INCORRECT_DATA);
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_EQ(code_of(good.substr(0, size)), ErrorCode::INCORRECT_DATA);
     for (size_t at = 0; at < good.size(); ++at) {
         std::string damaged = good;
         damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
@@ -106,14 +107,15 @@ TEST(DeletionVector, DamageIsAnError) {
     }
     EXPECT_EQ(code_of(good + "x"), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(failure_of([&] { DeletionVector::parse(good, "d.puffin", 4); }).code, ErrorCode::INCORRECT_DATA);
-    EXPECT_NE(failure_of([&] { DeletionVector::parse(good, "d.puffin", 4); }).message.find("d.puffin"), std::string::npos);
+    EXPECT_NE(failure_of([&] { DeletionVector::parse(good, "d.puffin", 4); }).message.find("d.puffin"),
+              std::string::npos);
 }
 
 TEST(DeletionVector, BitmapsAreNotTrusted) {
     constexpr ErrorCode kWrong = ErrorCode::INCORRECT_DATA;
-    EXPECT_EQ(code_of(framed(vector_of({{0, array_bitmap(2, {1, 9, 5})}}))), kWrong);           // unsorted
-    EXPECT_EQ(code_of(framed(vector_of({{0, array_bitmap(3, {1, 5, 9})}}))), kWrong);           // too short
-    EXPECT_EQ(code_of(framed(vector_of({{0, array_bitmap(1, {1, 5, 9})}}))), kWrong);           // too long
+    EXPECT_EQ(code_of(framed(vector_of({{0, array_bitmap(2, {1, 9, 5})}}))), kWrong);  // unsorted
+    EXPECT_EQ(code_of(framed(vector_of({{0, array_bitmap(3, {1, 5, 9})}}))), kWrong);  // too short
+    EXPECT_EQ(code_of(framed(vector_of({{0, array_bitmap(1, {1, 5, 9})}}))), kWrong);  // too long
     EXPECT_EQ(code_of(framed(vector_of({{1, array_bitmap(0, {1})}, {1, array_bitmap(0, {1})}}))), kWrong);
     EXPECT_EQ(code_of(framed(vector_of({{0x80000000, array_bitmap(0, {1})}}))), kWrong);
     std::string many;

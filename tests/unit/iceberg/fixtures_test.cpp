@@ -30,7 +30,8 @@ std::vector<std::string> table_names() {
     constexpr std::string_view suffix = ".expected.json";
     for (const auto& entry : std::filesystem::directory_iterator(kFixtures)) {
         std::string name = entry.path().filename();
-        if (name.size() > suffix.size() && name.ends_with(suffix)) names.push_back(name.substr(0, name.size() - suffix.size()));
+        if (name.size() > suffix.size() && name.ends_with(suffix))
+            names.push_back(name.substr(0, name.size() - suffix.size()));
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -122,7 +123,8 @@ std::map<int64_t, std::string> pairs_of(const std::optional<dom::element>& cell)
     if (!cell) return out;
     for (dom::element pair : dom::array(*cell)) {
         dom::element value = pair.at(1);
-        out[int64_t(pair.at(0))] = value.is_string() ? std::string(std::string_view(value)) : std::to_string(int64_t(value));
+        out[int64_t(pair.at(0))] =
+            value.is_string() ? std::string(std::string_view(value)) : std::to_string(int64_t(value));
     }
     return out;
 }
@@ -181,8 +183,10 @@ void compare_file(const Table& table, const Manifest& manifest, size_t i, const 
         EXPECT_EQ(manifest.first_row_id(i), row.number("first_row_id"));
     }
     std::vector<int64_t> offsets, ids;
-    if (auto cell = row.get("split_offsets")) for (dom::element item : dom::array(*cell)) offsets.push_back(int64_t(item));
-    if (auto cell = row.get("equality_ids")) for (dom::element item : dom::array(*cell)) ids.push_back(int64_t(item));
+    if (auto cell = row.get("split_offsets"))
+        for (dom::element item : dom::array(*cell)) offsets.push_back(int64_t(item));
+    if (auto cell = row.get("equality_ids"))
+        for (dom::element item : dom::array(*cell)) ids.push_back(int64_t(item));
     EXPECT_EQ(manifest.split_offsets(i), offsets);
     std::vector<int32_t> found = manifest.equality_ids(i);
     EXPECT_EQ(std::vector<int64_t>(found.begin(), found.end()), ids);
@@ -226,8 +230,9 @@ void compare_entries(const Table& table, dom::element expected) {
     if (wanted.empty()) return;
     for (const auto& m : table.manifests) {
         for (size_t i = 0; i < m->size(); ++i) {
-            found.insert(fmt::format("{} {} {} {} {} {}", static_cast<int>(m->status(i)), m->snapshot_id(i), m->sequence_number(i),
-                                     m->file_sequence_number(i), static_cast<int>(m->file_content(i)), m->path(i)));
+            found.insert(fmt::format("{} {} {} {} {} {}", static_cast<int>(m->status(i)), m->snapshot_id(i),
+                                     m->sequence_number(i), m->file_sequence_number(i),
+                                     static_cast<int>(m->file_content(i)), m->path(i)));
         }
     }
     EXPECT_EQ(found, wanted);
@@ -267,7 +272,8 @@ void compare_deletion_vectors(const Table& table, dom::element expected) {
     std::map<std::string, std::vector<uint64_t>> wanted;
     for (Row& row : rows_of(expected, "position_deletes")) {
         std::string file = row.text("delete_file_path");
-        if (file.ends_with(".puffin")) wanted[file + " " + row.text("file_path")].push_back(static_cast<uint64_t>(*row.number("pos")));
+        if (file.ends_with(".puffin"))
+            wanted[file + " " + row.text("file_path")].push_back(static_cast<uint64_t>(*row.number("pos")));
     }
     for (auto& [key, positions] : wanted) std::sort(positions.begin(), positions.end());
     for (const auto& manifest : table.manifests) {
@@ -276,9 +282,10 @@ void compare_deletion_vectors(const Table& table, dom::element expected) {
             std::string path = table.paths->resolve(manifest->path(i));
             auto file = storage::local_store().open(path);
             auto footer = file::puffin::read_footer(*file);
-            auto blob = std::find_if(footer.blobs.begin(), footer.blobs.end(), [&](const file::puffin::BlobMetadata& b) {
-                return static_cast<int64_t>(b.offset) == manifest->content_offset(i);
-            });
+            auto blob =
+                std::find_if(footer.blobs.begin(), footer.blobs.end(), [&](const file::puffin::BlobMetadata& b) {
+                    return static_cast<int64_t>(b.offset) == manifest->content_offset(i);
+                });
             ASSERT_NE(blob, footer.blobs.end());
             EXPECT_EQ(blob->type, "deletion-vector-v1");
             EXPECT_EQ(blob->properties.at("referenced-data-file"), *manifest->referenced_data_file(i));

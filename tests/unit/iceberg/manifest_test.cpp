@@ -46,15 +46,17 @@ Bytes plain_entry(EntryStatus status, std::string_view path, int64_t records) {
 
 std::shared_ptr<const Manifest> parse(std::string_view schema, std::vector<testing_avro::Block> blocks,
                                       const ManifestInheritance& inherited = {}, std::string_view version = "2") {
-    return parse_manifest(container(schema, blocks, "null", {{"format-version", std::string(version)}}), "m.avro", inherited);
+    return parse_manifest(container(schema, blocks, "null", {{"format-version", std::string(version)}}), "m.avro",
+                          inherited);
 }
 
 }  // namespace
 
 TEST(Manifest, FieldsAreFoundByIdWhateverTheirNameAndOrder) {
-    std::string data_file = record("df", {field("unknown_before", R"({"type":"map","values":"string"})"), field("zz", "string", 101),
-                                          field("mystery", R"(["null","int","string"])", 999), field("yy", "long", 104),
-                                          field("xx", "string", 100), field("ww", "long", 103)});
+    std::string data_file =
+        record("df", {field("unknown_before", R"({"type":"map","values":"string"})"), field("zz", "string", 101),
+                      field("mystery", R"(["null","int","string"])", 999), field("yy", "long", 104),
+                      field("xx", "string", 100), field("ww", "long", 103)});
     std::string schema = record("e", {field("a", data_file, 2), field("extra", R"({"type":"array","items":"int"})", 77),
                                       field("b", R"(["long","null"])", 1), field("c", "int", 0)});
     Bytes entry;
@@ -79,7 +81,8 @@ TEST(Manifest, FieldsAreFoundByIdWhateverTheirNameAndOrder) {
 }
 
 TEST(Manifest, InheritsSequenceNumbersAndSnapshot) {
-    std::string bytes = plain_entry(EntryStatus::Added, "a", 1).str() + plain_entry(EntryStatus::Existing, "b", 1).str();
+    std::string bytes =
+        plain_entry(EntryStatus::Added, "a", 1).str() + plain_entry(EntryStatus::Existing, "b", 1).str();
     ManifestInheritance inherited{7, 70, 0, std::nullopt};
     auto manifest = parse(plain_schema(), {{2, bytes}}, inherited);
     EXPECT_EQ(manifest->sequence_number(0), 7);
@@ -106,7 +109,8 @@ TEST(Manifest, InheritsRowIdsInOrder) {
         return out.str();
     };
     std::string bytes = entry(EntryStatus::Existing, 25, 0, 800) + entry(EntryStatus::Added, 50, 0, {}) +
-                        entry(EntryStatus::Deleted, 9, 0, {}) + entry(EntryStatus::Existing, 50, 0, {}) + entry(EntryStatus::Added, 5, 1, {});
+                        entry(EntryStatus::Deleted, 9, 0, {}) + entry(EntryStatus::Existing, 50, 0, {}) +
+                        entry(EntryStatus::Added, 5, 1, {});
     auto manifest = parse(schema, {{5, bytes}}, {1, 1, 0, 1000});
     EXPECT_EQ(manifest->first_row_id(0), 800);
     EXPECT_EQ(manifest->first_row_id(1), 1000);
@@ -119,18 +123,23 @@ TEST(Manifest, InheritsRowIdsInOrder) {
 
 TEST(Manifest, ReadsMapsOfEveryShape) {
     auto map = [](std::string_view name, std::string_view first, std::string_view second) {
-        return fmt::format(R"({{"type":"array","logicalType":"map","items":{{"type":"record","name":"{}","fields":[{},{}]}}}})", name, first, second);
+        return fmt::format(
+            R"({{"type":"array","logicalType":"map","items":{{"type":"record","name":"{}","fields":[{},{}]}}}})", name,
+            first, second);
     };
-    std::string schema = plain_schema({field("nulls", map("k1", field("key", "int", 121), field("value", "long", 122)), 110),
-                                       // value before key, and optional
-                                       field("lower", map("k2", field("v", R"(["null","bytes"])", 127), field("k", "int", 126)), 125)});
+    std::string schema =
+        plain_schema({field("nulls", map("k1", field("key", "int", 121), field("value", "long", 122)), 110),
+                      // value before key, and optional
+                      field("lower", map("k2", field("v", R"(["null","bytes"])", 127), field("k", "int", 126)), 125)});
     Bytes entry = plain_entry(EntryStatus::Added, "f", 10);
-    entry.number(2).number(1).number(0).number(300).number(4);   // {1: 0, 300: 4}
-    entry.number(-1).number(4).number(-7).number(8).number(0);   // a block with its size: {-7: 8}
+    entry.number(2).number(1).number(0).number(300).number(4);                      // {1: 0, 300: 4}
+    entry.number(-1).number(4).number(-7).number(8).number(0);                      // a block with its size: {-7: 8}
     entry.number(2).number(1).text("abc").number(1).number(0).number(2).number(0);  // {1: "abc", 2: null}
     auto manifest = parse(schema, {{1, entry.str()}});
-    EXPECT_EQ(manifest->counts(0, MetricsMap::NullCounts), (std::vector<std::pair<int32_t, int64_t>>{{1, 0}, {300, 4}, {-7, 8}}));
-    EXPECT_EQ(manifest->bounds(0, MetricsMap::LowerBounds), (std::vector<std::pair<int32_t, std::string_view>>{{1, "abc"}}));
+    EXPECT_EQ(manifest->counts(0, MetricsMap::NullCounts),
+              (std::vector<std::pair<int32_t, int64_t>>{{1, 0}, {300, 4}, {-7, 8}}));
+    EXPECT_EQ(manifest->bounds(0, MetricsMap::LowerBounds),
+              (std::vector<std::pair<int32_t, std::string_view>>{{1, "abc"}}));
     EXPECT_EQ(manifest->metrics(0, 300).null_count, 4);
     EXPECT_EQ(manifest->metrics(0, 1).lower_bound, "abc");
     EXPECT_FALSE(manifest->metrics(0, 2).lower_bound.has_value());
@@ -144,10 +153,12 @@ TEST(Manifest, ReadsMapsOfEveryShape) {
 }
 
 TEST(Manifest, DecodesPartitionTuples) {
-    std::string tuple = record("r102", {field("d", R"(["null",{"type":"int","logicalType":"date"}])", 1000),
-                                        field("n", R"({"type":"fixed","name":"dec","size":3,"logicalType":"decimal","precision":6,"scale":2})", 1001),
-                                        field("t", R"(["null",{"type":"long","logicalType":"timestamp-micros","adjust-to-utc":false}])", 1002),
-                                        field("x", "double", 1003)});
+    std::string tuple = record(
+        "r102",
+        {field("d", R"(["null",{"type":"int","logicalType":"date"}])", 1000),
+         field("n", R"({"type":"fixed","name":"dec","size":3,"logicalType":"decimal","precision":6,"scale":2})", 1001),
+         field("t", R"(["null",{"type":"long","logicalType":"timestamp-micros","adjust-to-utc":false}])", 1002),
+         field("x", "double", 1003)});
     Bytes entry = plain_entry(EntryStatus::Added, "f", 10);
     entry.number(1).number(17486).raw(std::string_view("\xff\xff\x9c", 3)).number(0).real(2.5);
     auto manifest = parse(plain_schema({field("partition", tuple, 102)}), {{1, entry.str()}});
@@ -165,7 +176,8 @@ TEST(Manifest, DecodesPartitionTuples) {
 
 TEST(Manifest, ManyBlocksAndNone) {
     EXPECT_EQ(parse(plain_schema(), {})->size(), 0u);
-    auto manifest = parse(plain_schema(), {{1, plain_entry(EntryStatus::Added, "a", 1).str()}, {1, plain_entry(EntryStatus::Deleted, "b", 2).str()}});
+    auto manifest = parse(plain_schema(), {{1, plain_entry(EntryStatus::Added, "a", 1).str()},
+                                           {1, plain_entry(EntryStatus::Deleted, "b", 2).str()}});
     ASSERT_EQ(manifest->size(), 2u);
     EXPECT_EQ(manifest->path(1), "b");
     EXPECT_FALSE(manifest->is_live(1));
@@ -179,10 +191,12 @@ TEST(Manifest, WhatIsAgainstTheSpecIsAnErrorThatNamesTheFile) {
         EXPECT_EQ(failure.code, code) << failure.message;
         EXPECT_NE(failure.message.find("m.avro"), std::string::npos) << failure.message;
     };
-    check(kViolation, record("e", {field("status", "int", 0)}), {1, "\2"});                // no data_file
-    check(kViolation, plain_schema({field("second", "long", 103)}), {1, good});             // an id twice
-    check(kViolation, plain_schema({field("first_row_id", "string", 142)}), {1, good});     // a wrong type
-    check(kViolation, plain_schema({field("partition", record("r", {field("s", R"({"type":"array","items":"int"})", 1000)}), 102)}), {1, good});
+    check(kViolation, record("e", {field("status", "int", 0)}), {1, "\2"});              // no data_file
+    check(kViolation, plain_schema({field("second", "long", 103)}), {1, good});          // an id twice
+    check(kViolation, plain_schema({field("first_row_id", "string", 142)}), {1, good});  // a wrong type
+    check(kViolation,
+          plain_schema({field("partition", record("r", {field("s", R"({"type":"array","items":"int"})", 1000)}), 102)}),
+          {1, good});
     check(kViolation, R"("string")", {1, good});
     check(kViolation, plain_schema(), {1, plain_entry(static_cast<EntryStatus>(3), "a", 1).str()});
     check(kViolation, plain_schema(), {1, plain_entry(EntryStatus::Added, "a", -1).str()});
@@ -196,10 +210,12 @@ TEST(Manifest, WhatIsAgainstTheSpecIsAnErrorThatNamesTheFile) {
 }
 
 TEST(ManifestList, ReadsSummariesAndDefaults) {
-    std::string summary = record("r508", {field("contains_null", "boolean", 509), field("lower_bound", R"(["null","bytes"])", 510)});
-    std::string schema = record("manifest_file", {field("path", "string", 500), field("length", "long", 501), field("spec", "int", 502),
-                                                  field("added", R"(["null","int"])", 504), field("existing", R"(["null","int"])", 505),
-                                                  field("partitions", fmt::format(R"(["null",{{"type":"array","items":{}}}])", summary), 507)});
+    std::string summary =
+        record("r508", {field("contains_null", "boolean", 509), field("lower_bound", R"(["null","bytes"])", 510)});
+    std::string schema = record(
+        "manifest_file", {field("path", "string", 500), field("length", "long", 501), field("spec", "int", 502),
+                          field("added", R"(["null","int"])", 504), field("existing", R"(["null","int"])", 505),
+                          field("partitions", fmt::format(R"(["null",{{"type":"array","items":{}}}])", summary), 507)});
     Bytes bytes;
     bytes.text("/t/m.avro").number(100).number(3).number(1).number(0).number(1).number(0);
     bytes.number(1).number(1).raw("\1").number(1).text("ab").number(0);

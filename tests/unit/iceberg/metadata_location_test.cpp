@@ -22,10 +22,13 @@ public:
     ~Folder() { std::filesystem::remove_all(path_); }
 
     void add(const std::string& name, const std::string& uuid = "A-1", int64_t updated = 0) {
-        storage::local_store().put(path_ + "/metadata/" + name,
-                                   storage::as_bytes(fmt::format(R"({{"table-uuid": "{}", "last-updated-ms": {}}})", uuid, updated)));
+        storage::local_store().put(
+            path_ + "/metadata/" + name,
+            storage::as_bytes(fmt::format(R"({{"table-uuid": "{}", "last-updated-ms": {}}})", uuid, updated)));
     }
-    void hint(const std::string& text) { storage::local_store().put(path_ + "/metadata/version-hint.text", storage::as_bytes(text)); }
+    void hint(const std::string& text) {
+        storage::local_store().put(path_ + "/metadata/version-hint.text", storage::as_bytes(text));
+    }
     std::string find(const MetadataLocationOptions& options = {}) {
         std::string found = find_metadata_file(storage::local_store(), path_ + "/", options);
         return found.substr(found.rfind('/') + 1);
@@ -61,8 +64,9 @@ TEST(MetadataLocation, VersionsOfNames) {
     EXPECT_EQ(metadata_version("v3.metadata.json.gz"), 3u);
     EXPECT_EQ(metadata_version("00003-abc.zstd.metadata.json"), 3u);
     EXPECT_EQ(metadata_version("v3.metadata.json.zst"), 3u);
-    for (std::string_view other : {"metadata.json", "vx.metadata.json", "v3.json", "v3.metadata.json.bak", "v3-x.metadata.json",
-                                   "3x.metadata.json", ".v3.metadata.json.crc", "99999999999999999999999.metadata.json"}) {
+    for (std::string_view other :
+         {"metadata.json", "vx.metadata.json", "v3.json", "v3.metadata.json.bak", "v3-x.metadata.json",
+          "3x.metadata.json", ".v3.metadata.json.crc", "99999999999999999999999.metadata.json"}) {
         EXPECT_FALSE(metadata_version(other).has_value()) << other;
     }
 }

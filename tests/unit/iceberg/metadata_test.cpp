@@ -44,7 +44,9 @@ const std::string kV2 = R"json({
   "metadata-log": [], "unheard-of": {"x": [1, 2]}
 })json";
 
-std::shared_ptr<const TableMetadata> parse(std::string_view text) { return parse_table_metadata(text, "v1.metadata.json"); }
+std::shared_ptr<const TableMetadata> parse(std::string_view text) {
+    return parse_table_metadata(text, "v1.metadata.json");
+}
 
 }  // namespace
 
@@ -99,7 +101,8 @@ TEST(Metadata, ReadsVersionOneWithNothingOptional) {
 
 TEST(Metadata, NoCurrentSnapshotHasThreeSpellings) {
     for (std::string_view id : {"null", "-1"}) {
-        auto table = parse(replaced(kV2, "\"current-snapshot-id\": 3055729675574597004", fmt::format("\"current-snapshot-id\": {}", id)));
+        auto table = parse(replaced(kV2, "\"current-snapshot-id\": 3055729675574597004",
+                                    fmt::format("\"current-snapshot-id\": {}", id)));
         EXPECT_EQ(table->current_snapshot(), nullptr);
         EXPECT_EQ(table->refs.count("main"), 0u);
     }
@@ -118,12 +121,14 @@ TEST(Metadata, ReadsCompressedFiles) {
     gzip.resize(stream.total_out);
     deflateEnd(&stream);
     EXPECT_EQ(parse(gzip)->location, "s3://b/t");
-    EXPECT_EQ(failure_of([&] { parse(std::string_view(gzip).substr(0, gzip.size() / 2)); }).code, ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(failure_of([&] { parse(std::string_view(gzip).substr(0, gzip.size() / 2)); }).code,
+              ErrorCode::INCORRECT_DATA);
 
     std::string zstd(ZSTD_compressBound(kV2.size()), '\0');
     zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), kV2.data(), kV2.size(), 3));
     EXPECT_EQ(parse(zstd)->location, "s3://b/t");
-    EXPECT_EQ(failure_of([&] { parse(std::string_view(zstd).substr(0, zstd.size() / 2)); }).code, ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(failure_of([&] { parse(std::string_view(zstd).substr(0, zstd.size() / 2)); }).code,
+              ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(parse_metadata_stamp(zstd, "f").last_updated_ms, 1602638573590);
 }
 
@@ -143,7 +148,8 @@ TEST(Metadata, ErrorsNameFileAndField) {
              Case{"\"decimal(9, 2)\"", "\"decimal(39, 2)\"", kViolation, "decimal(39, 2)"},
              Case{"\"id\": 2, \"name\": \"y\"", "\"id\": 1, \"name\": \"y\"", kViolation, "schemas[1]"},
              Case{"\"1.50\"", "\"abc\"", kViolation, "initial-default"},
-             Case{"\"current-snapshot-id\": 3055729675574597004", "\"current-snapshot-id\": 5", kViolation, "current-snapshot-id"},
+             Case{"\"current-snapshot-id\": 3055729675574597004", "\"current-snapshot-id\": 5", kViolation,
+                  "current-snapshot-id"},
              Case{"\"type\": \"tag\"", "\"type\": \"twig\"", kViolation, "type"},
              Case{"[{\\\"field-id\\\": 1", "[{\\\"field-id\\\": \\\"x\\\"", kViolation, "name-mapping"},
              Case{"\"timestamp-ms\": 1515100955770, \"seq", "\"seq", kViolation, "timestamp-ms"},
@@ -158,16 +164,19 @@ TEST(Metadata, ErrorsNameFileAndField) {
 
 TEST(Metadata, RefusesTypesNestedTooDeep) {
     std::string type = "\"int\"";
-    for (int i = 0; i < 200; ++i) type = fmt::format(R"({{"type":"list","element-id":{},"element-required":false,"element":{}}})", i + 10, type);
-    std::string schema = fmt::format(R"({{"type":"struct","fields":[{{"id":1,"name":"x","required":false,"type":{}}}]}})", type);
+    for (int i = 0; i < 200; ++i)
+        type = fmt::format(R"({{"type":"list","element-id":{},"element-required":false,"element":{}}})", i + 10, type);
+    std::string schema =
+        fmt::format(R"({{"type":"struct","fields":[{{"id":1,"name":"x","required":false,"type":{}}}]}})", type);
     EXPECT_EQ(failure_of([&] { parse_schema(schema, "schema"); }).code, ErrorCode::TOO_DEEP_RECURSION);
     std::string brackets = std::string(100'000, '[') + std::string(100'000, ']');
     EXPECT_EQ(failure_of([&] { parse_schema(brackets, "schema"); }).code, ErrorCode::TOO_DEEP_RECURSION);
 }
 
 TEST(Schema, PrimitiveNames) {
-    for (std::string_view name : {"unknown", "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz",
-                                  "timestamp_ns", "timestamptz_ns", "string", "uuid", "binary", "variant", "fixed[16]"}) {
+    for (std::string_view name :
+         {"unknown", "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz",
+          "timestamp_ns", "timestamptz_ns", "string", "uuid", "binary", "variant", "fixed[16]"}) {
         ASSERT_NE(parse_primitive_type(name), nullptr) << name;
         EXPECT_EQ(parse_primitive_type(name)->to_string(), name);
     }
@@ -175,13 +184,16 @@ TEST(Schema, PrimitiveNames) {
     EXPECT_EQ(parse_primitive_type("geometry")->crs, "OGC:CRS84");
     EXPECT_EQ(parse_primitive_type("geometry(srid:4326)")->crs, "srid:4326");
     EXPECT_EQ(parse_primitive_type("geography(srid:4326, karney)")->algorithm, "karney");
-    for (std::string_view name : {"", "bigint", "decimal", "decimal(0,0)", "decimal(5,6)", "fixed", "fixed[x]", "struct", "geometryx"}) {
+    for (std::string_view name :
+         {"", "bigint", "decimal", "decimal(0,0)", "decimal(5,6)", "fixed", "fixed[x]", "struct", "geometryx"}) {
         EXPECT_EQ(parse_primitive_type(name), nullptr) << name;
     }
 }
 
 TEST(Schema, Promotions) {
-    auto can = [](std::string_view from, std::string_view to) { return can_promote(*parse_primitive_type(from), *parse_primitive_type(to)); };
+    auto can = [](std::string_view from, std::string_view to) {
+        return can_promote(*parse_primitive_type(from), *parse_primitive_type(to));
+    };
     EXPECT_TRUE(can("int", "long"));
     EXPECT_TRUE(can("float", "double"));
     EXPECT_TRUE(can("decimal(4,2)", "decimal(9,2)"));

@@ -35,7 +35,8 @@ TEST(PathResolver, PathsBelowTheLocationMoveWithTheTable) {
 
 TEST(PathResolver, SpellingOfTheLocationDoesNotMatter) {
     PathResolver table("file:/tmp/t", "/tmp/t");
-    for (std::string_view path : {"/tmp/t/d/f", "file:/tmp/t/d/f", "file:///tmp/t/d/f", "/tmp//t/d//f", "/tmp/t/d/../d/f"}) {
+    for (std::string_view path :
+         {"/tmp/t/d/f", "file:/tmp/t/d/f", "file:///tmp/t/d/f", "/tmp//t/d//f", "/tmp/t/d/../d/f"}) {
         EXPECT_EQ(table.resolve(path), "/tmp/t/d/f") << path;
     }
     PathResolver relative("/tmp/t", "tables/t");
@@ -46,7 +47,8 @@ TEST(PathResolver, SpellingOfTheLocationDoesNotMatter) {
 
 TEST(PathResolver, RefusesToClimbOut) {
     PathResolver table("/tmp/t", "/home/me/t");
-    for (std::string_view path : {"/tmp/t/../secret", "/tmp/t/data/../../secret", "../secret", "data/../../x", "/tmp/t/..", ""}) {
+    for (std::string_view path :
+         {"/tmp/t/../secret", "/tmp/t/data/../../secret", "../secret", "data/../../x", "/tmp/t/..", ""}) {
         EXPECT_EQ(failure_of([&] { table.resolve(path); }).code, ErrorCode::ICEBERG_SPECIFICATION_VIOLATION) << path;
     }
     EXPECT_EQ(table.resolve("/tmp/t/a..b/..c"), "/home/me/t/a..b/..c");

@@ -106,7 +106,8 @@ TEST(Transform, KnowsSourcesResultsAndOrder) {
 }
 
 TEST(Calendar, GoesThereAndBack) {
-    for (int64_t days : {int64_t{0}, int64_t{-1}, int64_t{-719468}, int64_t{-719529}, int64_t{11016}, int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
+    for (int64_t days : {int64_t{0}, int64_t{-1}, int64_t{-719468}, int64_t{-719529}, int64_t{11016},
+                         int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
         CivilDate date = civil_from_days(days);
         EXPECT_EQ(days_from_civil(date.year, date.month, date.day), days);
     }

@@ -68,9 +68,10 @@ TEST(Values, BoundsOfPromotedTypesKeepTheirOldWidth) {
 }
 
 TEST(Values, RoundTripThroughTheBinaryForm) {
-    for (Datum value : {Datum::boolean(true), Datum::integral(TypeKind::Int, -5), Datum::integral(TypeKind::Long, INT64_MIN),
-                        Datum::floating(TypeKind::Float, 1.5), number(-0.0), Datum::decimal(-128, 3), Datum::decimal(128, 3),
-                        Datum::decimal(0, 3), Datum::integral(TypeKind::TimestampTzNs, -1), Datum::bytes(TypeKind::String, "é")}) {
+    for (Datum value :
+         {Datum::boolean(true), Datum::integral(TypeKind::Int, -5), Datum::integral(TypeKind::Long, INT64_MIN),
+          Datum::floating(TypeKind::Float, 1.5), number(-0.0), Datum::decimal(-128, 3), Datum::decimal(128, 3),
+          Datum::decimal(0, 3), Datum::integral(TypeKind::TimestampTzNs, -1), Datum::bytes(TypeKind::String, "é")}) {
         TypePtr of = value.kind() == TypeKind::Decimal ? Type::decimal(38, 3) : Type::primitive(value.kind());
         std::string bytes = encode_value(value);
         auto back = decode_value(*of, bytes);
@@ -94,7 +95,8 @@ TEST(Values, Order) {
     EXPECT_TRUE(compare(Datum::decimal(10, 1), Datum::decimal(100, 2)) == 0);
     EXPECT_TRUE(compare(Datum::decimal(-11, 1), Datum::decimal(-109, 2)) < 0);
     EXPECT_TRUE(compare(Datum::integral(TypeKind::Date, 1), Datum::integral(TypeKind::Timestamp, 86'400'000'000)) == 0);
-    EXPECT_TRUE(compare(Datum::integral(TypeKind::Timestamp, INT64_MAX), Datum::integral(TypeKind::TimestampNs, INT64_MAX)) > 0);
+    EXPECT_TRUE(compare(Datum::integral(TypeKind::Timestamp, INT64_MAX),
+                        Datum::integral(TypeKind::TimestampNs, INT64_MAX)) > 0);
     EXPECT_TRUE(compare(Datum::integral(TypeKind::Int, 1), number(1)) == std::partial_ordering::unordered);
     EXPECT_TRUE(compare(Datum::null(), number(1)) == std::partial_ordering::unordered);
 }
@@ -102,7 +104,8 @@ TEST(Values, Order) {
 TEST(Values, EqualValuesHashAlike) {
     EXPECT_EQ(hash_value(Datum::decimal(10, 1)), hash_value(Datum::decimal(100, 2)));
     EXPECT_EQ(hash_value(Datum::integral(TypeKind::Int, 7)), hash_value(Datum::integral(TypeKind::Long, 7)));
-    EXPECT_EQ(hash_value(Datum::integral(TypeKind::Date, 1)), hash_value(Datum::integral(TypeKind::Timestamp, 86'400'000'000)));
+    EXPECT_EQ(hash_value(Datum::integral(TypeKind::Date, 1)),
+              hash_value(Datum::integral(TypeKind::Timestamp, 86'400'000'000)));
     EXPECT_TRUE(same_value(Datum::null(), Datum::null()));
     EXPECT_FALSE(same_value(Datum::null(), number(0)));
 }
@@ -132,7 +135,8 @@ TEST(Values, PartitionValuesTakeTheTypeOfTheirField) {
     EXPECT_EQ(reinterpret(Datum::integral(TypeKind::Date, 3), *type("int"))->kind(), TypeKind::Int);
     EXPECT_EQ(reinterpret(Datum::integral(TypeKind::Long, 3), *type("timestamptz"))->kind(), TypeKind::TimestampTz);
     EXPECT_EQ(reinterpret(Datum::integral(TypeKind::Int, 3), *type("long"))->integer(), 3);
-    EXPECT_EQ(reinterpret(Datum::bytes(TypeKind::Fixed, std::string_view("0123456789abcdef")), *type("uuid"))->kind(), TypeKind::Uuid);
+    EXPECT_EQ(reinterpret(Datum::bytes(TypeKind::Fixed, std::string_view("0123456789abcdef")), *type("uuid"))->kind(),
+              TypeKind::Uuid);
     EXPECT_FALSE(reinterpret(Datum::integral(TypeKind::Long, 3), *type("int")).has_value());
     EXPECT_FALSE(reinterpret(Datum::bytes(TypeKind::Binary, "short"), *type("uuid")).has_value());
     EXPECT_TRUE(reinterpret(Datum::null(), *type("int"))->is_null());
@@ -155,7 +159,8 @@ TEST(Values, JsonForms) {
     EXPECT_EQ(from_json("timestamp", "\"1969-12-31T23:59:59.9\""), "1969-12-31T23:59:59.900000");
     EXPECT_EQ(from_json("timestamptz", "\"2017-11-16T22:31:08.123456+00:00\""), "2017-11-16T22:31:08.123456+00:00");
     EXPECT_EQ(from_json("timestamp_ns", "\"2017-11-16T22:31:08.123456789\""), "2017-11-16T22:31:08.123456789");
-    EXPECT_EQ(from_json("timestamptz_ns", "\"2017-11-16T22:31:08.123456789+00:00\""), "2017-11-16T22:31:08.123456789+00:00");
+    EXPECT_EQ(from_json("timestamptz_ns", "\"2017-11-16T22:31:08.123456789+00:00\""),
+              "2017-11-16T22:31:08.123456789+00:00");
     EXPECT_EQ(from_json("string", "\"iceberg\""), "iceberg");
     EXPECT_EQ(from_json("uuid", "\"f79c3e09-677c-4bbd-a479-3f349cb785e7\""), "f79c3e09-677c-4bbd-a479-3f349cb785e7");
     EXPECT_EQ(from_json("fixed[4]", "\"000102ff\""), "000102ff");
@@ -166,11 +171,14 @@ TEST(Values, JsonThatIsNoValueOfTheType) {
     struct Case {
         std::string_view type, json;
     };
-    for (Case wrong : {Case{"int", "3000000000"}, Case{"int", "\"34\""}, Case{"boolean", "1"}, Case{"date", "\"2017-02-30\""},
-                       Case{"decimal(4,2)", "\"123.45\""}, Case{"decimal(9,2)", "\"1.234\""}, Case{"fixed[4]", "\"00\""},
-                       Case{"timestamp", "\"2017-11-16T22:31:08+00:00\""}, Case{"timestamptz", "\"2017-11-16T22:31:08\""},
-                       Case{"timestamptz", "\"2017-11-16T22:31:08+01:00\""}, Case{"uuid", "\"f79c3e09\""}, Case{"binary", "\"0g\""}}) {
-        Failure failure = failure_of([&] { parse_json_value(type(wrong.type), wrong.json, "f.json: initial-default"); });
+    for (Case wrong :
+         {Case{"int", "3000000000"}, Case{"int", "\"34\""}, Case{"boolean", "1"}, Case{"date", "\"2017-02-30\""},
+          Case{"decimal(4,2)", "\"123.45\""}, Case{"decimal(9,2)", "\"1.234\""}, Case{"fixed[4]", "\"00\""},
+          Case{"timestamp", "\"2017-11-16T22:31:08+00:00\""}, Case{"timestamptz", "\"2017-11-16T22:31:08\""},
+          Case{"timestamptz", "\"2017-11-16T22:31:08+01:00\""}, Case{"uuid", "\"f79c3e09\""},
+          Case{"binary", "\"0g\""}}) {
+        Failure failure =
+            failure_of([&] { parse_json_value(type(wrong.type), wrong.json, "f.json: initial-default"); });
         EXPECT_EQ(failure.code, ErrorCode::ICEBERG_SPECIFICATION_VIOLATION) << wrong.type << " " << wrong.json;
         EXPECT_NE(failure.message.find("f.json: initial-default"), std::string::npos);
     }
@@ -182,7 +190,8 @@ TEST(Values, JsonOfNestedValues) {
         {"id":3,"name":"m","required":false,"type":{"type":"map","key-id":4,"key":"string","value-id":5,"value":"int","value-required":true}},
         {"id":6,"name":"s","required":false,"type":{"type":"struct","fields":[
             {"id":7,"name":"x","required":false,"type":"int","initial-default":9},
-            {"id":8,"name":"y","required":false,"type":"string"}]}}]})", "schema");
+            {"id":8,"name":"y","required":false,"type":"string"}]}}]})",
+                                 "schema");
     Literal list = parse_json_value(schema.field(1)->type, "[1, null, 3]", "l");
     ASSERT_EQ(list.items.size(), 3u);
     EXPECT_TRUE(list.items[1].is_null);

@@ -93,7 +93,9 @@ void decompress_block(Codec codec, std::string_view compressed, std::string& out
             if (compressed.size() > limit || out.size() > limit - compressed.size()) fail_limit(limit);
             out.append(compressed);
             return;
-        case Codec::Deflate: inflate_raw(compressed, out, limit); return;
+        case Codec::Deflate:
+            inflate_raw(compressed, out, limit);
+            return;
         case Codec::Snappy: {
             // The last four bytes are the CRC-32 of the decompressed ones, big-endian.
             if (compressed.size() < 4) fail(ErrorCode::INCORRECT_DATA, "snappy block without its checksum");
@@ -102,12 +104,17 @@ void decompress_block(Codec codec, std::string_view compressed, std::string& out
             uint32_t told = 0;
             for (char byte : compressed.substr(compressed.size() - 4)) told = told << 8 | static_cast<uint8_t>(byte);
             auto found = crc32_z(0, reinterpret_cast<const Bytef*>(out.data() + begin), out.size() - begin);
-            if (told != static_cast<uint32_t>(found)) fail(ErrorCode::INCORRECT_DATA, "snappy block fails its checksum");
+            if (told != static_cast<uint32_t>(found))
+                fail(ErrorCode::INCORRECT_DATA, "snappy block fails its checksum");
             return;
         }
-        case Codec::Zstandard: decompress_zstd(compressed, out, limit); return;
-        case Codec::Bzip2: fail(ErrorCode::NOT_IMPLEMENTED, "the Avro codec bzip2 is not supported");
-        case Codec::Xz: fail(ErrorCode::NOT_IMPLEMENTED, "the Avro codec xz is not supported");
+        case Codec::Zstandard:
+            decompress_zstd(compressed, out, limit);
+            return;
+        case Codec::Bzip2:
+            fail(ErrorCode::NOT_IMPLEMENTED, "the Avro codec bzip2 is not supported");
+        case Codec::Xz:
+            fail(ErrorCode::NOT_IMPLEMENTED, "the Avro codec xz is not supported");
     }
 }
 

@@ -69,7 +69,8 @@ std::vector<RawBlock> Container::blocks() const {
             throw;
         }
         if (block.objects < 0) {
-            fail(ErrorCode::INCORRECT_DATA, "{}: Avro block at byte {} claims {} values", file_, block.offset, block.objects);
+            fail(ErrorCode::INCORRECT_DATA, "{}: Avro block at byte {} claims {} values", file_, block.offset,
+                 block.objects);
         }
         if (block.objects > 0) blocks.push_back(block);
     }

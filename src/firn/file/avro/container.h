@@ -16,9 +16,9 @@ enum class Codec : uint8_t { Null, Deflate, Snappy, Zstandard, Bzip2, Xz };
 
 /// A block as it stands in the file.
 struct RawBlock {
-    int64_t objects = 0;           ///< how many values it holds
-    std::string_view compressed;   ///< a view into the file's bytes
-    uint64_t offset = 0;           ///< of the block in the file
+    int64_t objects = 0;          ///< how many values it holds
+    std::string_view compressed;  ///< a view into the file's bytes
+    uint64_t offset = 0;          ///< of the block in the file
 };
 
 /// The header and schema of a container. Holds views into `bytes`, which must outlive it. Errors are INCORRECT_DATA and

@@ -83,18 +83,35 @@ void skip_value(const Schema& schema, NodeId id, Cursor& cursor, int depth) {
     if (depth > kMaxDepth) fail(ErrorCode::TOO_DEEP_RECURSION, "Avro value nested over {} levels", kMaxDepth);
     const Node& node = schema.node(id);
     switch (node.kind) {
-        case Kind::Null: return;
-        case Kind::Boolean: cursor.read_fixed(1); return;
+        case Kind::Null:
+            return;
+        case Kind::Boolean:
+            cursor.read_fixed(1);
+            return;
         case Kind::Int:
         case Kind::Long:
-        case Kind::Enum: cursor.read_long(); return;
-        case Kind::Float: cursor.read_fixed(4); return;
-        case Kind::Double: cursor.read_fixed(8); return;
+        case Kind::Enum:
+            cursor.read_long();
+            return;
+        case Kind::Float:
+            cursor.read_fixed(4);
+            return;
+        case Kind::Double:
+            cursor.read_fixed(8);
+            return;
         case Kind::Bytes:
-        case Kind::String: cursor.read_bytes(); return;
-        case Kind::Fixed: cursor.read_fixed(node.size); return;
-        case Kind::Array: skip_blocks(schema, node.children[0], false, cursor, depth); return;
-        case Kind::Map: skip_blocks(schema, node.children[0], true, cursor, depth); return;
+        case Kind::String:
+            cursor.read_bytes();
+            return;
+        case Kind::Fixed:
+            cursor.read_fixed(node.size);
+            return;
+        case Kind::Array:
+            skip_blocks(schema, node.children[0], false, cursor, depth);
+            return;
+        case Kind::Map:
+            skip_blocks(schema, node.children[0], true, cursor, depth);
+            return;
         case Kind::Record:
             for (const Field& field : node.fields) skip_value(schema, field.type, cursor, depth + 1);
             return;

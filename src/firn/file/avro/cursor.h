@@ -60,8 +60,8 @@ public:
 
     std::string_view read_fixed(size_t length) { return {take(length), length}; }
 
-    /// The number of items in the next block of an array or map, 0 at its end. A block may carry its size in bytes; it is
-    /// then put into `block_bytes`, else -1.
+    /// The number of items in the next block of an array or map, 0 at its end. A block may carry its size in bytes; it
+    /// is then put into `block_bytes`, else -1.
     int64_t read_block_count(int64_t& block_bytes);
 
     /// Passes over `count` ints or longs.

@@ -28,8 +28,8 @@ std::optional<int32_t> int_of(dom::object object, const char* key) {
 
 const std::unordered_map<std::string_view, Kind>& primitive_kinds() {
     static const std::unordered_map<std::string_view, Kind> kinds = {
-        {"null", Kind::Null},     {"boolean", Kind::Boolean}, {"int", Kind::Int},     {"long", Kind::Long},
-        {"float", Kind::Float},   {"double", Kind::Double},   {"bytes", Kind::Bytes}, {"string", Kind::String},
+        {"null", Kind::Null},   {"boolean", Kind::Boolean}, {"int", Kind::Int},     {"long", Kind::Long},
+        {"float", Kind::Float}, {"double", Kind::Double},   {"bytes", Kind::Bytes}, {"string", Kind::String},
     };
     return kinds;
 }
@@ -60,7 +60,8 @@ public:
     SchemaParser(Schema& schema, std::string_view where) : schema_(schema), where_(where) {}
 
     NodeId parse(dom::element element, std::string_view space, int depth) {
-        if (depth > kMaxDepth) fail(ErrorCode::TOO_DEEP_RECURSION, "{}: Avro schema nested over {} levels", where_, kMaxDepth);
+        if (depth > kMaxDepth)
+            fail(ErrorCode::TOO_DEEP_RECURSION, "{}: Avro schema nested over {} levels", where_, kMaxDepth);
         std::string_view text;
         if (element.get_string().get(text) == simdjson::SUCCESS) return parse_name(text, space);
         dom::array branches;
@@ -239,7 +240,8 @@ private:
         node.kind = is_array ? Kind::Array : Kind::Map;
         read_attributes(object, node);
         dom::element item;
-        if (object[is_array ? "items" : "values"].get(item) != simdjson::SUCCESS) bad("an array or map has no item type");
+        if (object[is_array ? "items" : "values"].get(item) != simdjson::SUCCESS)
+            bad("an array or map has no item type");
         node.children.push_back(parse(item, space, depth + 1));
         return add(std::move(node));
     }

@@ -10,13 +10,35 @@
 namespace firn::file::avro {
 
 enum class Kind : uint8_t {
-    Null, Boolean, Int, Long, Float, Double, Bytes, String,
-    Fixed, Enum, Array, Map, Record, Union,
+    Null,
+    Boolean,
+    Int,
+    Long,
+    Float,
+    Double,
+    Bytes,
+    String,
+    Fixed,
+    Enum,
+    Array,
+    Map,
+    Record,
+    Union,
 };
 
 enum class Logical : uint8_t {
-    None, Decimal, Date, TimeMillis, TimeMicros, TimestampMillis, TimestampMicros, TimestampNanos,
-    LocalTimestampMillis, LocalTimestampMicros, LocalTimestampNanos, Uuid,
+    None,
+    Decimal,
+    Date,
+    TimeMillis,
+    TimeMicros,
+    TimestampMillis,
+    TimestampMicros,
+    TimestampNanos,
+    LocalTimestampMillis,
+    LocalTimestampMicros,
+    LocalTimestampNanos,
+    Uuid,
     Map,      ///< an Array of records {key, value} that is a map
     Variant,  ///< a Record {metadata, value}
 };
@@ -35,24 +57,24 @@ struct Field {
 struct Node {
     Kind kind = Kind::Null;
     Logical logical = Logical::None;
-    int32_t precision = 0;                ///< Decimal
-    int32_t scale = 0;                    ///< Decimal
-    uint32_t size = 0;                    ///< Fixed: bytes
-    std::optional<bool> adjust_to_utc;    ///< timestamps: Iceberg's "adjust-to-utc"; absent: true
-    std::optional<int32_t> element_id;    ///< Array
-    std::optional<int32_t> key_id;        ///< Map
-    std::optional<int32_t> value_id;      ///< Map
-    std::string name;                     ///< Record, Enum, Fixed: full name
-    std::vector<Field> fields;            ///< Record
-    std::vector<NodeId> children;         ///< Array: items; Map: values; Union: branches
-    std::vector<std::string> symbols;     ///< Enum
-    bool takes_no_bytes = false;          ///< null, or made of such only
+    int32_t precision = 0;              ///< Decimal
+    int32_t scale = 0;                  ///< Decimal
+    uint32_t size = 0;                  ///< Fixed: bytes
+    std::optional<bool> adjust_to_utc;  ///< timestamps: Iceberg's "adjust-to-utc"; absent: true
+    std::optional<int32_t> element_id;  ///< Array
+    std::optional<int32_t> key_id;      ///< Map
+    std::optional<int32_t> value_id;    ///< Map
+    std::string name;                   ///< Record, Enum, Fixed: full name
+    std::vector<Field> fields;          ///< Record
+    std::vector<NodeId> children;       ///< Array: items; Map: values; Union: branches
+    std::vector<std::string> symbols;   ///< Enum
+    bool takes_no_bytes = false;        ///< null, or made of such only
 };
 
 /// A union of null and one other type, as every optional value is; or the type itself.
 struct Nullable {
-    NodeId type = 0;          ///< the type that is not null
-    int32_t null_branch = -1; ///< the union's branch for null, 0 or 1; -1: not a union, never null
+    NodeId type = 0;           ///< the type that is not null
+    int32_t null_branch = -1;  ///< the union's branch for null, 0 or 1; -1: not a union, never null
 };
 
 class Schema {
@@ -74,7 +96,7 @@ private:
     NodeId root_ = 0;
 };
 
-inline constexpr int kMaxDepth = 64;               ///< of nested values
+inline constexpr int kMaxDepth = 64;  ///< of nested values
 inline constexpr size_t kMaxSchemaNodes = 100'000;
 
 }  // namespace firn::file::avro

@@ -35,8 +35,10 @@ struct Tail {
         uint32_t flags;
         std::memcpy(&flags, tail.data() + 4, sizeof flags);
         // Magic at the file's begin and at the footer's, payload, tail.
-        if (size < 0 || uint64_t(size) + 2 * kMagic.size() + kTailBytes > file_size) bad(file, "its footer is longer than the file");
-        if (uint64_t(size) > kMaxFooterBytes) fail(ErrorCode::LIMIT_EXCEEDED, "{}: Puffin footer of {} bytes", file, size);
+        if (size < 0 || uint64_t(size) + 2 * kMagic.size() + kTailBytes > file_size)
+            bad(file, "its footer is longer than the file");
+        if (uint64_t(size) > kMaxFooterBytes)
+            fail(ErrorCode::LIMIT_EXCEEDED, "{}: Puffin footer of {} bytes", file, size);
         if ((flags & ~1U) != 0) bad(file, "it has flags that are unknown");
         return {uint64_t(size), (flags & 1) != 0};
     }
@@ -50,10 +52,12 @@ public:
         dom::parser parser;
         dom::element root;
         auto error = parser.parse(json.data(), json.size()).get(root);
-        if (error != simdjson::SUCCESS) bad(file_, fmt::format("its footer is not JSON: {}", simdjson::error_message(error)));
+        if (error != simdjson::SUCCESS)
+            bad(file_, fmt::format("its footer is not JSON: {}", simdjson::error_message(error)));
         dom::object object;
         dom::array blobs;
-        if (root.get_object().get(object) != simdjson::SUCCESS || object["blobs"].get_array().get(blobs) != simdjson::SUCCESS) {
+        if (root.get_object().get(object) != simdjson::SUCCESS ||
+            object["blobs"].get_array().get(blobs) != simdjson::SUCCESS) {
             bad(file_, "its footer has no \"blobs\"");
         }
         FileMetadata metadata;
@@ -69,7 +73,8 @@ public:
 private:
     int64_t number(dom::object blob, const char* name) const {
         int64_t value;
-        if (blob[name].get_int64().get(value) != simdjson::SUCCESS) bad(file_, fmt::format("a blob's \"{}\" is no number", name));
+        if (blob[name].get_int64().get(value) != simdjson::SUCCESS)
+            bad(file_, fmt::format("a blob's \"{}\" is no number", name));
         return value;
     }
 
@@ -82,7 +87,8 @@ private:
         out.sequence_number = number(blob, "sequence-number");
         int64_t offset = number(blob, "offset");
         int64_t length = number(blob, "length");
-        bool inside = offset >= static_cast<int64_t>(kMagic.size()) && length >= 0 && static_cast<uint64_t>(offset) <= blobs_end_ &&
+        bool inside = offset >= static_cast<int64_t>(kMagic.size()) && length >= 0 &&
+                      static_cast<uint64_t>(offset) <= blobs_end_ &&
                       static_cast<uint64_t>(length) <= blobs_end_ - static_cast<uint64_t>(offset);
         if (!inside) bad(file_, fmt::format("a blob of {} bytes at {} lies outside", length, offset));
         out.offset = static_cast<uint64_t>(offset);
@@ -92,7 +98,8 @@ private:
         if (blob["fields"].get_array().get(fields) != simdjson::SUCCESS) bad(file_, "a blob has no \"fields\"");
         for (dom::element field : fields) {
             int64_t id;
-            if (field.get_int64().get(id) != simdjson::SUCCESS || id < INT32_MIN || id > INT32_MAX) bad(file_, "a field id is no number");
+            if (field.get_int64().get(id) != simdjson::SUCCESS || id < INT32_MIN || id > INT32_MAX)
+                bad(file_, "a field id is no number");
             out.fields.push_back(static_cast<int32_t>(id));
         }
         out.properties = text_map(blob);
@@ -105,7 +112,8 @@ private:
         if (object["properties"].get_object().get(properties) != simdjson::SUCCESS) return out;
         for (auto [key, value] : properties) {
             std::string_view text;
-            if (value.get_string().get(text) == simdjson::SUCCESS) out.insert_or_assign(std::string(key), std::string(text));
+            if (value.get_string().get(text) == simdjson::SUCCESS)
+                out.insert_or_assign(std::string(key), std::string(text));
         }
         return out;
     }
@@ -126,7 +134,8 @@ FileMetadata read_payload(std::string_view payload, bool compressed, std::string
 }  // namespace
 
 FileMetadata parse_footer(std::string_view bytes, std::string_view file) {
-    if (bytes.size() < 2 * kMagic.size() + kTailBytes || bytes.substr(0, 4) != kMagic) bad(file, "it does not begin with PFA1");
+    if (bytes.size() < 2 * kMagic.size() + kTailBytes || bytes.substr(0, 4) != kMagic)
+        bad(file, "it does not begin with PFA1");
     Tail tail = Tail::parse(bytes.substr(bytes.size() - kTailBytes), bytes.size(), file);
     size_t footer = bytes.size() - kTailBytes - tail.payload_size - kMagic.size();
     if (bytes.substr(footer, kMagic.size()) != kMagic) bad(file, "its footer does not begin with PFA1");
@@ -170,9 +179,11 @@ std::string decompress_blob(std::string_view stored, std::string_view codec, std
 
 std::string read_blob(const storage::OpenFile& file, const BlobMetadata& blob) {
     if (blob.length > kMaxBlobBytes) {
-        fail(ErrorCode::LIMIT_EXCEEDED, "{}: blob of {} bytes, more than {}", file.info().path, blob.length, kMaxBlobBytes);
+        fail(ErrorCode::LIMIT_EXCEEDED, "{}: blob of {} bytes, more than {}", file.info().path, blob.length,
+             kMaxBlobBytes);
     }
-    if (blob.offset > file.size() || blob.length > file.size() - blob.offset) bad(file.info().path, "a blob lies outside");
+    if (blob.offset > file.size() || blob.length > file.size() - blob.offset)
+        bad(file.info().path, "a blob lies outside");
     std::string stored(blob.length, '\0');
     file.read_at(blob.offset, {reinterpret_cast<uint8_t*>(stored.data()), stored.size()});
     if (blob.compression_codec.empty()) return stored;

@@ -15,8 +15,8 @@ class OpenFile;
 namespace firn::file::puffin {
 
 struct BlobMetadata {
-    std::string type;               ///< "deletion-vector-v1", "apache-datasketches-theta-v1"
-    std::vector<int32_t> fields;    ///< field ids
+    std::string type;             ///< "deletion-vector-v1", "apache-datasketches-theta-v1"
+    std::vector<int32_t> fields;  ///< field ids
     int64_t snapshot_id = -1;
     int64_t sequence_number = -1;
     uint64_t offset = 0;            ///< bytes from the file's begin
