@@ -1,0 +1,168 @@
+#include "firn/file/parquet/bit_unpack.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <immintrin.h>
+
+namespace firn::file::pq {
+namespace {
+
+using Unpack8 = void (*)(const uint8_t* in, uint32_t* out);
+
+/// Eight values of Width bits; reads up to 8 bytes behind their last.
+template <int Width>
+void unpack8(const uint8_t* in, uint32_t* out) {
+    constexpr uint64_t mask = Width == 32 ? 0xFFFFFFFFu : (uint64_t{1} << Width) - 1;
+    for (int i = 0; i < 8; ++i) {
+        uint64_t word;
+        std::memcpy(&word, in + i * Width / 8, 8);
+        out[i] = static_cast<uint32_t>((word >> (i * Width % 8)) & mask);
+    }
+}
+
+template <int... Widths>
+constexpr std::array<Unpack8, sizeof...(Widths)> unpackers(std::integer_sequence<int, Widths...>) {
+    return {unpack8<Widths>...};
+}
+constexpr auto kUnpack8 = unpackers(std::make_integer_sequence<int, 33>());
+
+/// Widths up to this have every value of a group inside of four bytes, as the vector kernel needs.
+constexpr int kMaxVectorWidth = 25;
+
+struct ShuffleTable {
+    alignas(32) uint8_t bytes[32];
+    alignas(32) uint32_t shifts[8];
+};
+
+constexpr ShuffleTable shuffle_table(int width) {
+    ShuffleTable table{};
+    for (int i = 0; i < 8; ++i) {
+        // The upper half is loaded from byte 4*width/8 on.
+        const int base = i < 4 ? 0 : 4 * width / 8 * 8;
+        const int bit = i * width - base;
+        table.shifts[i] = static_cast<uint32_t>(bit % 8);
+        for (int byte = 0; byte < 4; ++byte) table.bytes[i * 4 + byte] = static_cast<uint8_t>(bit / 8 + byte);
+    }
+    return table;
+}
+
+constexpr auto kShuffles = [] {
+    std::array<ShuffleTable, kMaxVectorWidth + 1> tables{};
+    for (int width = 0; width <= kMaxVectorWidth; ++width) tables[static_cast<size_t>(width)] = shuffle_table(width);
+    return tables;
+}();
+
+/// Unpacks groups of eight for as long as 16 bytes can be read at once; returns how many groups that were.
+__attribute__((target("avx2"))) size_t unpack_groups_avx2(const uint8_t* in, const uint8_t* end, size_t groups, int width,
+                                                          uint32_t* out) {
+    const ShuffleTable& table = kShuffles[static_cast<size_t>(width)];
+    const __m256i shuffle = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.bytes));
+    const __m256i shifts = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.shifts));
+    const __m256i mask = _mm256_set1_epi32(static_cast<int>((1u << width) - 1));
+    const size_t half = static_cast<size_t>(4 * width / 8);
+    const auto bytes = static_cast<size_t>(end - in);
+    const size_t stride = static_cast<size_t>(width);
+    if (bytes < half + 16) return 0;
+    const size_t readable = stride ? (bytes - half - 16) / stride + 1 : groups;
+    const size_t count = std::min(groups, readable);
+    for (size_t group = 0; group < count; ++group, in += stride, out += 8) {
+        const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in));
+        const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + half));
+        __m256i words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), shuffle);
+        words = _mm256_and_si256(_mm256_srlv_epi32(words, shifts), mask);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), words);
+    }
+    return count;
+}
+
+bool has_avx2() {
+    static const bool has = __builtin_cpu_supports("avx2");
+    return has;
+}
+
+void unpack_groups_portable(const uint8_t* in, const uint8_t* end, size_t groups, int width, uint32_t* out) {
+    const Unpack8 unpack = kUnpack8[static_cast<size_t>(width)];
+    for (; groups && static_cast<size_t>(end - in) >= static_cast<size_t>(width) + 8; --groups, in += width, out += 8) unpack(in, out);
+    for (; groups; --groups, in += width, out += 8) {
+        uint8_t padded[48] = {};
+        std::memcpy(padded, in, static_cast<size_t>(width));
+        unpack(padded, out);
+    }
+}
+
+template <bool Vector>
+void unpack(const uint8_t* in, const uint8_t* end, size_t first, size_t n, int width, uint32_t* out) {
+    while (n && first % 8) {
+        *out++ = extract_bits(in, end, first++, width);
+        --n;
+    }
+    const uint8_t* at = in + first / 8 * static_cast<size_t>(width);
+    size_t groups = n / 8;
+    n -= groups * 8;
+    first += groups * 8;
+    if (Vector && width <= kMaxVectorWidth) {
+        const size_t done = unpack_groups_avx2(at, end, groups, width, out);
+        at += done * static_cast<size_t>(width);
+        out += done * 8;
+        groups -= done;
+    }
+    unpack_groups_portable(at, end, groups, width, out);
+    out += groups * 8;
+    for (; n; --n) *out++ = extract_bits(in, end, first++, width);
+}
+
+/// Each byte's bits as eight bytes.
+constexpr auto kBitBytes = [] {
+    std::array<uint64_t, 256> table{};
+    for (size_t byte = 0; byte < 256; ++byte)
+        for (size_t bit = 0; bit < 8; ++bit)
+            if (byte >> bit & 1) table[byte] |= uint64_t{1} << (8 * bit);
+    return table;
+}();
+
+}  // namespace
+
+void unpack_bits(const uint8_t* in, const uint8_t* end, size_t first, size_t n, int width, uint32_t* out) {
+    if (has_avx2()) unpack<true>(in, end, first, n, width, out);
+    else unpack<false>(in, end, first, n, width, out);
+}
+
+void unpack_bits_portable(const uint8_t* in, const uint8_t* end, size_t first, size_t n, int width, uint32_t* out) {
+    unpack<false>(in, end, first, n, width, out);
+}
+
+void unpack_bools(const uint8_t* in, size_t first, size_t n, uint8_t* out) {
+    for (; n && first % 8; --n, ++first) *out++ = in[first / 8] >> (first % 8) & 1;
+    const uint8_t* at = in + first / 8;
+    for (; n >= 8; n -= 8, out += 8) std::memcpy(out, &kBitBytes[*at++], 8);
+    for (size_t bit = 0; bit < n; ++bit) out[bit] = *at >> bit & 1;
+}
+
+uint32_t max_of(const uint32_t* values, size_t n) {
+    __m128i best[4] = {_mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128()};
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (size_t lane = 0; lane < 4; ++lane)
+            best[lane] = _mm_max_epu32(best[lane], _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i + 4 * lane)));
+    uint32_t lanes[4];
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(lanes),
+                     _mm_max_epu32(_mm_max_epu32(best[0], best[1]), _mm_max_epu32(best[2], best[3])));
+    uint32_t most = std::max(std::max(lanes[0], lanes[1]), std::max(lanes[2], lanes[3]));
+    for (; i < n; ++i) most = std::max(most, values[i]);
+    return most;
+}
+
+size_t count_ones(const uint8_t* bytes, size_t n) {
+    size_t count = 0;
+    size_t i = 0;
+    __m128i sums = _mm_setzero_si128();
+    for (; i + 16 <= n; i += 16)
+        sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i)), _mm_setzero_si128()));
+    count = static_cast<size_t>(_mm_cvtsi128_si64(sums)) + static_cast<size_t>(_mm_extract_epi64(sums, 1));
+    for (; i < n; ++i) count += bytes[i];
+    return count;
+}
+
+}  // namespace firn::file::pq

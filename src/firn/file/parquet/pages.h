@@ -1,0 +1,51 @@
+// The pages of one column chunk, one after another: headers are parsed, bodies decompressed only when asked for.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "firn/base/memory.h"
+#include "firn/file/parquet/codec.h"
+#include "firn/file/parquet/decoder.h"
+#include "firn/file/parquet/metadata.h"
+#include "firn/storage/object_store.h"
+
+namespace firn::file::pq {
+
+class PageWalker {
+public:
+    /// The chunk's bytes are mapped, or read at once, when the first page is asked for.
+    PageWalker(std::shared_ptr<const storage::OpenFile> file, const ColumnChunk& chunk);
+
+    struct Page {
+        PageHeader header;
+        Bytes body;  // as stored
+    };
+    /// Moves to the next page; false behind the last. Index pages are passed over.
+    bool next();
+    const Page& page() const { return page_; }
+    const PageHeader& header() const { return page_.header; }
+
+    struct Content {
+        Bytes bytes;       // the page decompressed; for DataV2 with its levels in front
+        BufferPtr owner;   // what keeps them alive
+    };
+    /// A page's content; checks its checksum where it has one.
+    Content content(const Page& page);
+
+private:
+    void load();
+    MutableBufferPtr buffer(size_t bytes);
+    std::shared_ptr<const storage::OpenFile> file_;
+    const ColumnChunk& chunk_;
+    bool loaded_ = false;
+    Bytes bytes_;                          // of the chunk not yet walked over
+    BufferPtr chunk_owner_;
+    int64_t values_left_;
+    Page page_;
+    std::optional<Decompressor> decompressor_;
+    std::vector<MutableBufferPtr> buffers_;  // used again once no vector looks into them
+};
+
+}  // namespace firn::file::pq
