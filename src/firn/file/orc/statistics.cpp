@@ -81,9 +81,10 @@ void take_floats(const ColumnStatistics& from, const TypePtr& type, ValueStatist
     to.max = make(*from.double_max);
 }
 
-void take_strings(const ColumnStatistics& from, const TypePtr& type, ValueStatistics& to) {
-    if (from.bytes_min) to.min = make_string_value(type, *from.bytes_min), to.min_exact = from.min_exact;
-    if (from.bytes_max) to.max = make_string_value(type, *from.bytes_max), to.max_exact = from.max_exact;
+/// `whole`: the writer is known to keep bounds whole, or to say that it shortened them.
+void take_strings(const ColumnStatistics& from, const TypePtr& type, bool whole, ValueStatistics& to) {
+    if (from.bytes_min) to.min = make_string_value(type, *from.bytes_min), to.min_exact = whole && from.min_exact;
+    if (from.bytes_max) to.max = make_string_value(type, *from.bytes_max), to.max_exact = whole && from.max_exact;
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ ValueStatistics to_value_statistics(const ColumnStatistics& from, const Tail& ta
         case Kind::Double: take_floats(from, natural, to); break;
         case Kind::String:
         case Kind::Varchar:
-            if (!java || tail.writer_version >= kStringsAreRight) take_strings(from, natural, to);
+            if (!java || tail.writer_version >= kStringsAreRight) take_strings(from, natural, tail.writer <= 1, to);
             break;
         case Kind::Decimal:
             if (java && tail.writer_version < kDecimalsAreRight) break;
