@@ -361,7 +361,7 @@ std::shared_ptr<const Manifest> parse_manifest(std::string_view bytes, std::stri
     if (container.metadata("content").value_or("data") == "deletes") manifest->content_ = ManifestContent::Deletes;
     manifest->schema_json_ = container.metadata("schema").value_or("");
     manifest->partition_spec_json_ = container.metadata("partition-spec").value_or("");
-    manifest->layout_ = Manifest::Layout::make(container.schema(), file);
+    manifest->layout_ = Manifest::Layout::shared(container.shared_schema(), file);
     const Manifest::Layout& layout = *manifest->layout_;
     for (const AvroField& field : layout.partition) {
         manifest->partition_.push_back(

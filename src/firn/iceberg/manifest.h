@@ -179,7 +179,7 @@ private:
     ManifestContent content_ = ManifestContent::Data;
     std::string schema_json_;
     std::string partition_spec_json_;
-    std::unique_ptr<const Layout> layout_;
+    std::shared_ptr<const Layout> layout_;  ///< shared by manifests of one schema
     std::string arena_;  ///< the decompressed blocks after one byte of nothing, so that offset 0 is no place
 
     std::vector<uint8_t> status_;

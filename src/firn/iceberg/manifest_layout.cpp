@@ -57,19 +57,17 @@ bool is_text(Kind kind) { return kind == Kind::String || kind == Kind::Bytes; }
 
 class LayoutMaker {
 public:
-    LayoutMaker(avro::Schema schema, std::string_view file)
-        : layout_(std::make_unique<Manifest::Layout>()), file_(file) {
-        layout_->schema = std::move(schema);
-    }
+    LayoutMaker(std::shared_ptr<const avro::Schema> schema, std::string_view file)
+        : layout_(std::make_shared<Manifest::Layout>(std::move(schema))), file_(file) {}
 
-    std::unique_ptr<Manifest::Layout> make() {
+    std::shared_ptr<const Manifest::Layout> make() {
         if (layout_->schema.root().kind != Kind::Record) violation("the Avro schema is no record");
         add_record(layout_->schema.root_id(), false);
         for (const Known& known : kKnown) {
             if (!known.required || seen_[&known - kKnown]) continue;
             violation(fmt::format("the manifest's schema has no field of id {}", known.id));
         }
-        return std::move(layout_);
+        return layout_;
     }
 
 private:
@@ -169,15 +167,23 @@ private:
         violation(fmt::format("a map's record has no field of id {}", id));
     }
 
-    std::unique_ptr<Manifest::Layout> layout_;
+    std::shared_ptr<Manifest::Layout> layout_;
     std::string_view file_;
     bool seen_[std::size(kKnown)] = {};
 };
 
 }  // namespace
 
-std::unique_ptr<Manifest::Layout> Manifest::Layout::make(avro::Schema schema, std::string_view file) {
+std::shared_ptr<const Manifest::Layout> Manifest::Layout::make(std::shared_ptr<const avro::Schema> schema,
+                                                               std::string_view file) {
     return LayoutMaker(std::move(schema), file).make();
+}
+
+std::shared_ptr<const Manifest::Layout> Manifest::Layout::shared(const std::shared_ptr<const avro::Schema>& schema,
+                                                                 std::string_view file) {
+    static thread_local std::shared_ptr<const Layout> last;
+    if (!last || last->shared_schema != schema) last = make(schema, file);
+    return last;
 }
 
 }  // namespace firn::iceberg

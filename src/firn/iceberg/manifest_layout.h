@@ -52,14 +52,21 @@ struct Manifest::Layout {
         AvroField field;
     };
 
-    file::avro::Schema schema;
+    std::shared_ptr<const file::avro::Schema> shared_schema;
+    const file::avro::Schema& schema;
     std::vector<Op> ops;  ///< of a whole entry in the file's order, the data_file record's fields in place
     std::array<MapShape, kMetricsMaps> maps;
     std::vector<AvroField> partition;
     bool has_sequence_number = false;
 
     /// ICEBERG_SPECIFICATION_VIOLATION where a required field is missing or one has the wrong type.
-    static std::unique_ptr<Layout> make(file::avro::Schema schema, std::string_view file);
+    static std::shared_ptr<const Layout> make(std::shared_ptr<const file::avro::Schema> schema, std::string_view file);
+    /// As make, but the one of this thread's last call where the schema is the same object.
+    static std::shared_ptr<const Layout> shared(const std::shared_ptr<const file::avro::Schema>& schema,
+                                                std::string_view file);
+
+    explicit Layout(std::shared_ptr<const file::avro::Schema> of)
+        : shared_schema(std::move(of)), schema(*shared_schema) {}
 };
 
 }  // namespace firn::iceberg

@@ -127,12 +127,32 @@ std::string_view path_scheme(std::string_view canonical) {
 PathResolver::PathResolver(std::string_view location, std::string_view opened_at)
     : written_location_(location), location_(canonical_path(location)), root_(opened_at) {
     while (written_location_.size() > 1 && written_location_.back() == '/') written_location_.pop_back();
+    plain_location_ = written_location_ == location_ && location_ != "/";
     // A working directory may be above the folder's relative name, so `..` at its begin stays as it is.
     if (!has_parent_segment(opened_at)) root_ = canonical_path(opened_at);
     while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
 }
 
+namespace {
+
+/// Whether a path below a location is canonical as it stands: no empty segment, none that begins with a dot.
+bool is_plain(std::string_view inside) {
+    for (size_t at = 0; at < inside.size(); ++at) {
+        if (inside[at] != '/') continue;
+        if (at + 1 == inside.size() || inside[at + 1] == '/' || inside[at + 1] == '.') return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 std::string PathResolver::resolve(std::string_view path) const {
+    // Nearly every path, of which there may be millions, is the location and a plain name.
+    size_t size = written_location_.size();
+    if (plain_location_ && path.size() > size && path[size] == '/' && path.substr(0, size) == written_location_ &&
+        is_plain(path.substr(size))) {
+        return join(root_, path.substr(size));
+    }
     if (path.empty())
         fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "The metadata of table {} holds an empty path", root_);
     bool parents = has_parent_segment(path);

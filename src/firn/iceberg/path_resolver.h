@@ -41,6 +41,7 @@ public:
 private:
     std::string written_location_;  ///< without a slash at the end
     std::string location_;          ///< canonical
+    bool plain_location_ = false;   ///< written in canonical form
     std::string root_;              ///< canonical
 };
 

@@ -45,7 +45,7 @@ Container::Container(std::string_view bytes, std::string_view file) : bytes_(byt
     codec_ = codec_of(metadata("avro.codec").value_or(""), file);
     auto json = metadata("avro.schema");
     if (!json) fail(ErrorCode::INCORRECT_DATA, "{}: the Avro header has no \"avro.schema\"", file);
-    schema_ = Schema::parse(*json, file);
+    schema_ = Schema::parse_shared(*json, file);
 }
 
 std::optional<std::string_view> Container::metadata(std::string_view key) const {

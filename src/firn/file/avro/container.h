@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ public:
     Container(std::string_view bytes, std::string_view file);
 
     const std::string& file() const { return file_; }
-    const Schema& schema() const { return schema_; }
+    const Schema& schema() const { return *schema_; }
+    const std::shared_ptr<const Schema>& shared_schema() const { return schema_; }
     Codec codec() const { return codec_; }
     const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
     /// A metadata value, or nothing.
@@ -45,7 +47,7 @@ public:
 private:
     std::string_view bytes_;
     std::string file_;
-    Schema schema_;
+    std::shared_ptr<const Schema> schema_;
     Codec codec_ = Codec::Null;
     std::map<std::string, std::string, std::less<>> metadata_;
     std::string_view sync_;

@@ -27,10 +27,7 @@ int64_t Cursor::read_long_slow() {
     fail_varint();
 }
 
-int64_t Cursor::read_block_count(int64_t& block_bytes) {
-    int64_t count = read_long();
-    block_bytes = -1;
-    if (count >= 0) return count;
+int64_t Cursor::read_sized_block(int64_t count, int64_t& block_bytes) {
     block_bytes = read_long();
     if (block_bytes < 0 || static_cast<uint64_t>(block_bytes) > left()) fail_length(block_bytes);
     if (count == INT64_MIN) fail_length(count);

@@ -62,7 +62,11 @@ public:
 
     /// The number of items in the next block of an array or map, 0 at its end. A block may carry its size in bytes; it
     /// is then put into `block_bytes`, else -1.
-    int64_t read_block_count(int64_t& block_bytes);
+    int64_t read_block_count(int64_t& block_bytes) {
+        int64_t count = read_long();
+        block_bytes = -1;
+        return count >= 0 ? count : read_sized_block(count, block_bytes);
+    }
 
     /// Passes over `count` ints or longs.
     void skip_longs(uint64_t count);
@@ -78,6 +82,7 @@ private:
     }
 
     int64_t read_long_slow();
+    int64_t read_sized_block(int64_t count, int64_t& block_bytes);
 
     const char* at_;
     const char* end_;

@@ -265,6 +265,16 @@ Schema Schema::parse(std::string_view json, std::string_view where) {
     return schema;
 }
 
+std::shared_ptr<const Schema> Schema::parse_shared(std::string_view json, std::string_view where) {
+    static thread_local std::string last_json;
+    static thread_local std::shared_ptr<const Schema> last;
+    if (last && last_json == json) return last;
+    auto schema = std::make_shared<const Schema>(parse(json, where));
+    last_json = json;
+    last = schema;
+    return schema;
+}
+
 std::optional<Nullable> Schema::nullable(NodeId id) const {
     const Node& node = nodes_[id];
     if (node.kind != Kind::Union) return Nullable{id, -1};
