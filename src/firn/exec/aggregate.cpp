@@ -1,0 +1,309 @@
+// GROUP BY: one table of groups a worker, merged in partitions when the input has ended.
+#include <algorithm>
+
+#include "firn/base/error.h"
+#include "firn/exec/evaluator.h"
+#include "firn/exec/group_map.h"
+#include "firn/exec/operators.h"
+#include "firn/vector/builder.h"
+
+namespace firn::exec {
+namespace {
+
+using functions::AggregateFunction;
+using plan::AggregateNode;
+
+size_t state_alignment(const AggregateFunction& function) { return function.state_size() <= 8 ? 8 : 16; }
+
+/// What is computed for each group, and where its states lie in a row of a GroupMap.
+struct Plan {
+    const AggregateNode& node;
+    std::vector<TypePtr> key_types;      // with the number of the grouping set, where there are sets
+    std::vector<size_t> active;          // aggregates that somebody reads
+    std::vector<size_t> offsets;         // of all aggregates' states, in bytes from a row's start
+    std::vector<size_t> first_argument;  // of all aggregates: into what the evaluator gives
+    std::vector<size_t> filter;          // likewise; SIZE_MAX = none
+    KeyLayout layout;
+    GroupPayload payload;
+    Evaluator evaluator;
+    size_t batch_rows;
+
+    Plan(const AggregateNode& n, const Columns& needed, size_t rows)
+        : node(n), key_types(types_of_keys(n)), layout(key_types), batch_rows(rows) {
+        for (size_t i = 0; i < n.aggregates.size(); ++i)
+            if (needed[key_types.size() + i]) active.push_back(i);
+        lay_out_states();
+        gather_expressions();
+    }
+
+    bool has_keys() const { return !key_types.empty(); }
+
+    static std::vector<TypePtr> types_of_keys(const AggregateNode& n) {
+        std::vector<TypePtr> types;
+        for (const auto& key : n.keys) types.push_back(key->type);
+        if (!n.grouping_sets.empty()) types.push_back(make_type(TypeId::UInt64));
+        return types;
+    }
+
+    void lay_out_states() {
+        offsets.assign(node.aggregates.size(), 0);
+        size_t at = layout.key_bytes();
+        std::vector<size_t> order = active;
+        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+            return state_alignment(*node.aggregates[a].function) < state_alignment(*node.aggregates[b].function);
+        });
+        for (const size_t i : order) {
+            const size_t alignment = state_alignment(*node.aggregates[i].function);
+            at = (at + alignment - 1) & ~(alignment - 1);
+            offsets[i] = at;
+            at += node.aggregates[i].function->state_size();
+        }
+        payload.bytes = at - layout.key_bytes();
+        // States that own nothing start as copies of one; the others are created row by row.
+        auto image = Buffer::allocate_zeroed(at + 16);
+        bool constructed = false;
+        for (const size_t i : active) {
+            if (node.aggregates[i].function->has_destructor()) constructed = true;
+            else node.aggregates[i].function->create(image->mutable_data() + offsets[i]);
+        }
+        payload.image.assign(image->data() + layout.key_bytes(), image->data() + at);
+        if (constructed)
+            payload.construct = [this](char* row) {
+                for (const size_t i : active)
+                    if (node.aggregates[i].function->has_destructor()) node.aggregates[i].function->create(row + offsets[i]);
+            };
+    }
+
+    void gather_expressions() {
+        std::vector<plan::ExpressionPtr> expressions(node.keys);
+        first_argument.assign(node.aggregates.size(), 0);
+        filter.assign(node.aggregates.size(), SIZE_MAX);
+        for (const size_t i : active) {
+            const auto& call = node.aggregates[i];
+            first_argument[i] = expressions.size();
+            expressions.insert(expressions.end(), call.arguments.begin(), call.arguments.end());
+            if (call.filter) {
+                filter[i] = expressions.size();
+                expressions.push_back(call.filter);
+            }
+        }
+        evaluator = Evaluator(expressions);
+    }
+
+    void destroy(char* row) const {
+        for (const size_t i : active)
+            if (node.aggregates[i].function->has_destructor()) node.aggregates[i].function->destroy(row + offsets[i]);
+    }
+};
+
+/// What one worker has aggregated.
+struct Groups {
+    const Plan& plan;
+    GroupMap map;
+    Arena arena;
+    MutableBufferPtr only;  // the one row where there are no keys
+
+    explicit Groups(const Plan& p) : plan(p), map(p.layout, p.payload) {
+        if (plan.has_keys()) return;
+        only = Buffer::allocate_zeroed(plan.layout.key_bytes() + plan.payload.bytes);
+        char* row = only->mutable_data();
+        std::copy(plan.payload.image.begin(), plan.payload.image.end(), row + plan.layout.key_bytes());
+        if (plan.payload.construct) plan.payload.construct(row);
+    }
+    ~Groups() {
+        if (!plan.payload.construct) return;
+        for (size_t i = 0; i < map.size(); ++i) plan.destroy(map.row(i));
+        if (only) plan.destroy(only->mutable_data());
+    }
+};
+
+class AggregateStage : public Stage {
+public:
+    AggregateStage(const Plan& plan, size_t workers) : plan_(plan), groups_(workers) {}
+    ConsumerPtr consumer(size_t worker) override {
+        if (!groups_[worker]) groups_[worker] = std::make_unique<Groups>(plan_);
+        return std::make_unique<Worker>(plan_, *groups_[worker]);
+    }
+    std::vector<Groups*> groups() {
+        if (!groups_[0]) groups_[0] = std::make_unique<Groups>(plan_);
+        std::vector<Groups*> all;
+        for (const auto& groups : groups_)
+            if (groups) all.push_back(groups.get());
+        return all;
+    }
+
+private:
+    struct Worker : Consumer {
+        Worker(const Plan& p, Groups& g) : plan(p), groups(g), evaluator(p.evaluator) {}
+        void push(Batch&& batch) override;
+        void add(const std::vector<VectorPtr>& values, size_t rows);
+        void add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows);
+
+        const Plan& plan;
+        Groups& groups;
+        Evaluator evaluator;
+        std::vector<char*> states;
+    };
+
+    const Plan& plan_;
+    std::vector<std::unique_ptr<Groups>> groups_;
+};
+
+void AggregateStage::Worker::push(Batch&& batch) {
+    const auto values = evaluator.evaluate(batch);
+    const auto& node = plan.node;
+    const std::span<const VectorPtr> keys(values.data(), node.keys.size());
+    states.resize(batch.rows);
+    if (node.grouping_sets.empty()) {
+        if (plan.has_keys()) groups.map.find_or_insert(keys, batch.rows, states.data());
+        return add(values, batch.rows);
+    }
+    for (size_t set = 0; set < node.grouping_sets.size(); ++set) {
+        std::vector<VectorPtr> kept;
+        for (const auto& key : keys) kept.push_back(Vector::defaults(key->type(), batch.rows));
+        for (const size_t k : node.grouping_sets[set]) kept[k] = keys[k];
+        kept.push_back(Vector::constant(make_value<uint64_t>(plan.key_types.back(), set), batch.rows));
+        groups.map.find_or_insert(kept, batch.rows, states.data());
+        add(values, batch.rows);
+    }
+}
+
+void AggregateStage::Worker::add(const std::vector<VectorPtr>& values, size_t rows) {
+    for (const size_t i : plan.active) add_call(i, values, rows);
+}
+
+void AggregateStage::Worker::add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows) {
+    const auto& call = plan.node.aggregates[i];
+    std::span<const VectorPtr> arguments(values.data() + plan.first_argument[i], call.arguments.size());
+    std::vector<VectorPtr> picked;
+    std::vector<char*> picked_states;
+    char* const* to = states.data();
+    if (plan.filter[i] != SIZE_MAX) {
+        const Selection selected = selected_rows(values[plan.filter[i]]);
+        if (selected.empty()) return;
+        if (selected.size() < rows) {
+            for (const auto& argument : arguments) picked.push_back(gather(argument, selected));
+            if (plan.has_keys()) {
+                for (const uint32_t row : selected) picked_states.push_back(states[row]);
+                to = picked_states.data();
+            }
+            arguments = picked;
+            rows = selected.size();
+        }
+    }
+    if (plan.has_keys()) call.function->add(arguments, rows, to, plan.offsets[i], groups.arena);
+    else call.function->add_all(arguments, rows, groups.only->mutable_data() + plan.offsets[i], groups.arena);
+}
+
+/// The scan whose aggregates may have been answered from metadata.
+const plan::Node* scan_below(const plan::Node& node) {
+    const plan::Node* at = node.children[0].get();
+    while (at->kind != plan::NodeKind::Scan) {
+        if (at->children.size() != 1) return nullptr;
+        at = at->children[0].get();
+    }
+    return at;
+}
+
+/// A column of a metadata partial as an argument of the aggregate: NULLs stand for files without a value.
+VectorPtr as_argument(const VectorPtr& values, const TypePtr& type) {
+    VectorPtr vector = values;
+    if (accepts_null(*vector->type()) && !accepts_null(*type)) {
+        std::vector<uint32_t> rows;
+        for (uint32_t i = 0; i < vector->size(); ++i)
+            if (!vector->is_null(i)) rows.push_back(i);
+        vector = flatten(gather(vector, rows));
+    }
+    return same_type(vector->type(), type) ? vector : vector->with_type(type);
+}
+
+uint64_t sum_of_counts(const VectorPtr& counts) {
+    const Decoded decoded(counts);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < counts->size(); ++i)
+        if (!decoded.is_null(i)) sum += decoded.value<uint64_t>(i);
+    return sum;
+}
+
+/// The one row of an aggregation without keys.
+Batch finish_without_keys(Run& run, const Plan& plan, const std::vector<Groups*>& groups) {
+    const auto& node = plan.node;
+    char* row = groups[0]->only->mutable_data();
+    for (size_t g = 1; g < groups.size(); ++g)
+        for (const size_t i : plan.active)
+            node.aggregates[i].function->merge(row + plan.offsets[i], groups[g]->only->data() + plan.offsets[i], groups[0]->arena);
+    const auto* scan = node.merge_metadata_partials ? static_cast<const plan::ScanNode*>(scan_below(node)) : nullptr;
+    const auto found = scan ? run.metadata_partials.find(scan) : run.metadata_partials.end();
+    Batch out;
+    out.rows = 1;
+    for (size_t i = 0; i < node.aggregates.size(); ++i) {
+        const auto& call = node.aggregates[i];
+        if (std::find(plan.active.begin(), plan.active.end(), i) == plan.active.end()) {
+            out.columns.push_back(placeholder(call.function->result_type(), 1));
+            continue;
+        }
+        uint64_t counted = 0;
+        if (found != run.metadata_partials.end()) {
+            for (const auto& partial : found->second) {
+                if (scan->request.aggregates[i].kind == plan::MetadataAggregate::Kind::Count) {
+                    counted += sum_of_counts(partial.columns[i]);
+                    continue;
+                }
+                const auto argument = as_argument(partial.columns[i], call.arguments[0]->type);
+                if (argument->size())
+                    call.function->add_all(std::span(&argument, 1), argument->size(), row + plan.offsets[i], groups[0]->arena);
+            }
+        }
+        auto value = call.function->finish(&row, 1, plan.offsets[i]);
+        if (counted) value = make_value<uint64_t>(value->type(), Decoded(value).value<uint64_t>(0) + counted);
+        out.columns.push_back(std::move(value));
+    }
+    return out;
+}
+
+void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups, Stage& next, const Columns& needed) {
+    std::vector<GroupMap*> maps;
+    for (Groups* g : groups) maps.push_back(&g->map);
+    const GroupMerge merge(run, maps);
+    const auto& node = plan.node;
+    run.emit(merge.partitions(), next, [&](size_t partition, Consumer& consumer) {
+        Arena arena;
+        const auto rows = merge.merge(partition, [&](char* into, char* from) {
+            for (const size_t i : plan.active)
+                node.aggregates[i].function->merge(into + plan.offsets[i], from + plan.offsets[i], arena);
+        });
+        for (size_t at = 0; at < rows.size() && !next.done() && !run.stopped(); at += plan.batch_rows) {
+            const std::span part(rows.data() + at, std::min(plan.batch_rows, rows.size() - at));
+            Batch out;
+            out.rows = part.size();
+            out.columns = merge.keys(part);
+            for (size_t i = 0; i < node.aggregates.size(); ++i) {
+                const auto& function = *node.aggregates[i].function;
+                out.columns.push_back(needed[plan.key_types.size() + i] ? function.finish(part.data(), part.size(), plan.offsets[i])
+                                                                        : placeholder(function.result_type(), part.size()));
+            }
+            consumer.push(std::move(out));
+        }
+    });
+}
+
+}  // namespace
+
+void run_aggregate(Run& run, const AggregateNode& node, Stage& next, const Columns& needed) {
+    if (node.with_totals) fail(ErrorCode::NOT_IMPLEMENTED, "WITH TOTALS is not supported yet");
+    const Plan plan(node, needed, run.options().batch_rows);
+    AggregateStage stage(plan, run.threads());
+    Columns below(node.children[0]->output.size(), false);
+    mark(node.keys, below);
+    for (const size_t i : plan.active) {
+        mark(node.aggregates[i].arguments, below);
+        mark({node.aggregates[i].filter}, below);
+    }
+    run.node(*node.children[0], stage, below);
+    const auto groups = stage.groups();
+    if (!plan.has_keys())
+        return run.emit_in_order(next, [&](Consumer& consumer) { consumer.push(finish_without_keys(run, plan, groups)); });
+    emit_groups(run, plan, groups, next, needed);
+}
+
+}  // namespace firn::exec

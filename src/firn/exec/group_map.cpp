@@ -1,0 +1,337 @@
+#include "firn/exec/group_map.h"
+
+#include <algorithm>
+#include <array>
+
+#include "firn/base/error.h"
+#include "firn/exec/pipeline.h"
+
+namespace firn::exec {
+namespace {
+
+constexpr size_t kBlock = 32;            // rows whose lookups are under way at once
+constexpr size_t kPrefetchFrom = 1 << 14;  // slots from which memory latency is worth hiding
+constexpr size_t kMaxTranslation = 1 << 20;
+constexpr size_t kMaxCombinations = 1 << 16;
+constexpr size_t kChunkBytes = 1 << 16;
+constexpr size_t kPartitionFrom = 1 << 14;  // groups from which merging is split
+constexpr size_t kPartitionBits = 6;
+
+template <size_t kWords>
+using Words = std::array<uint64_t, kWords>;
+
+template <typename Key>
+const Key& key_of(const char* row) {
+    return *reinterpret_cast<const Key*>(row);
+}
+
+}  // namespace
+
+GroupMap::GroupMap(const KeyLayout& layout, const GroupPayload& payload)
+    : layout_(layout), payload_(payload), strings_(std::make_shared<Arena>()),
+      interners_([&] {
+          std::vector<std::shared_ptr<Interner>> made;
+          for (const auto& column : layout.columns) made.push_back(column.interned ? std::make_shared<Interner>() : nullptr);
+          return made;
+      }()),
+      packer_(layout, interners_, true) {
+    stride_ = (layout.key_bytes() + payload.bytes + 7) & ~size_t{7};
+    if (payload.bytes > 8) stride_ = (stride_ + 15) & ~size_t{15};
+    chunk_shift_ = 6;
+    while ((stride_ << (chunk_shift_ + 1)) <= kChunkBytes) ++chunk_shift_;
+    chunk_mask_ = (size_t{1} << chunk_shift_) - 1;
+    slots_ = Buffer::allocate_zeroed(256 * sizeof(uint64_t));
+    slot_mask_ = 255;
+}
+
+template <typename Key>
+char* GroupMap::add_row(const Key& key, uint32_t tag) {
+    const size_t index = tags_.size();
+    if (index >= kNoRow - 1) fail(ErrorCode::LIMIT_EXCEEDED, "Too many groups: at most {} are supported", kNoRow - 1);
+    if ((index & chunk_mask_) == 0 && index >> chunk_shift_ == chunks_.size()) {
+        buffers_.push_back(Buffer::allocate(stride_ << chunk_shift_));
+        chunks_.push_back(buffers_.back()->mutable_data());
+    }
+    char* place = row(index);
+    if constexpr (std::is_same_v<Key, StringRef>) {
+        StringRef copy = key;
+        if (key.size) copy.data = strings_->copy(key.data, key.size);
+        std::memcpy(place, &copy, sizeof(copy));
+    } else {
+        std::memcpy(place, &key, sizeof(Key));
+    }
+    if (!payload_.image.empty()) std::memcpy(place + sizeof(Key), payload_.image.data(), payload_.bytes);
+    if (payload_.construct) payload_.construct(place);
+    tags_.push_back(tag);
+    return place;
+}
+
+void GroupMap::grow_slots() {
+    const size_t size = (slot_mask_ + 1) * (slot_mask_ + 1 < (1 << 20) ? 4 : 2);
+    slots_ = nullptr;
+    slots_ = Buffer::allocate_zeroed(size * sizeof(uint64_t));
+    slot_mask_ = size - 1;
+    uint64_t* slots = slots_->mutable_as<uint64_t>();
+    for (size_t i = 0; i < tags_.size(); ++i) {
+        size_t at = tags_[i] & slot_mask_;
+        while (slots[at] != 0) at = (at + 1) & slot_mask_;
+        slots[at] = static_cast<uint64_t>(tags_[i]) << 32 | (i + 1);
+    }
+}
+
+template <typename Key>
+void GroupMap::find_keys(const Key* keys, const uint32_t* tags, size_t rows, char** out) {
+    for (size_t begin = 0; begin < rows; begin += kBlock) {
+        const size_t end = std::min(rows, begin + kBlock);
+        if ((tags_.size() + kBlock) * 2 > slot_mask_ + 1) grow_slots();
+        uint64_t* slots = slots_->mutable_as<uint64_t>();
+        if (slot_mask_ >= kPrefetchFrom) {
+            // Slots of the next block and rows of this one are on their way while others are compared.
+            for (size_t i = end; i < std::min(rows, end + kBlock); ++i) __builtin_prefetch(&slots[tags[i] & slot_mask_]);
+            for (size_t i = begin; i < end; ++i) {
+                const uint64_t slot = slots[tags[i] & slot_mask_];
+                if (slot) __builtin_prefetch(row(static_cast<uint32_t>(slot) - 1), 1);
+            }
+        }
+        for (size_t i = begin; i < end; ++i) {
+            const uint32_t tag = tags[i];
+            size_t at = tag & slot_mask_;
+            for (;; at = (at + 1) & slot_mask_) {
+                const uint64_t slot = slots[at];
+                if (slot == 0) {
+                    out[i] = add_row(keys[i], tag);
+                    slots[at] = static_cast<uint64_t>(tag) << 32 | tags_.size();
+                    break;
+                }
+                if (static_cast<uint32_t>(slot >> 32) != tag) continue;
+                char* found = row(static_cast<uint32_t>(slot) - 1);
+                if (key_of<Key>(found) == keys[i]) {
+                    out[i] = found;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+template <size_t kWords>
+void GroupMap::find_packed(const uint64_t* keys, size_t rows, char** out) {
+    for (size_t i = 0; i < rows; ++i) batch_tags_[i] = hash_key<kWords>(keys + i * kWords);
+    find_keys(reinterpret_cast<const Words<kWords>*>(keys), batch_tags_.data(), rows, out);
+}
+
+void GroupMap::find_slowly(std::span<const VectorPtr> keys, size_t rows, char** out) {
+    batch_tags_.resize(rows);
+    if (layout_.form == KeyLayout::Form::String) {
+        texts_.resize(rows);
+        Arena scratch;
+        string_keys(layout_, keys, rows, texts_.data(), scratch);
+        for (size_t i = 0; i < rows; ++i) batch_tags_[i] = hash_string(texts_[i]);
+        return find_keys(texts_.data(), batch_tags_.data(), rows, out);
+    }
+    packed_.resize(rows * layout_.words);
+    packer_.pack(keys, rows, packed_.data());
+    switch (layout_.words) {
+        case 1: return find_packed<1>(packed_.data(), rows, out);
+        case 2: return find_packed<2>(packed_.data(), rows, out);
+        case 4: return find_packed<4>(packed_.data(), rows, out);
+        default: return find_packed<8>(packed_.data(), rows, out);
+    }
+}
+
+/// Keys that are all dictionaries or constants: an array from combinations of codes to rows.
+bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** out) {
+    size_t combinations = 1, dictionaries = 0;
+    for (const auto& key : keys) {
+        if (key->is_constant()) continue;
+        if (key->encoding() != Encoding::Dictionary) return false;
+        ++dictionaries;
+        combinations *= key->base()->size();
+        if (combinations > kMaxTranslation) return false;
+    }
+    if (keys.empty() || (dictionaries > 1 && combinations > kMaxCombinations)) return false;
+    auto& known = translation_;
+    const bool same = known.bases.size() == keys.size() && std::equal(keys.begin(), keys.end(), known.bases.begin(), [](const auto& key, const auto& base) {
+        return key->base() == base;
+    });
+    if (!same) {
+        known.bases.clear();
+        for (const auto& key : keys) known.bases.push_back(key->base());
+        known.rows.assign(combinations, nullptr);
+    }
+    batch_tags_.assign(rows, 0);
+    uint32_t* at = batch_tags_.data();  // the combination of each row
+    size_t scale = 1;
+    for (const auto& key : keys) {
+        if (key->is_constant()) continue;
+        const uint32_t* codes = key->codes();
+        if (scale == 1) std::copy_n(codes, rows, at);
+        else for (size_t i = 0; i < rows; ++i) at[i] += codes[i] * static_cast<uint32_t>(scale);
+        scale *= key->base()->size();
+    }
+    // Combinations met for the first time are looked up once each.
+    std::vector<uint32_t> fresh;
+    char* const pending = reinterpret_cast<char*>(1);
+    char** to_row = known.rows.data();
+    for (uint32_t i = 0; i < rows; ++i) {
+        char* found = to_row[at[i]];
+        out[i] = found;
+        if (!found) {
+            fresh.push_back(i);
+            to_row[at[i]] = pending;
+        }
+    }
+    if (fresh.empty()) return true;
+    const TrackedVector<uint32_t> combination(batch_tags_);
+    std::vector<VectorPtr> values;
+    for (const auto& key : keys) values.push_back(flatten(gather(key, fresh)));
+    std::vector<char*> found(fresh.size());
+    try {
+        find_slowly(values, fresh.size(), found.data());
+    } catch (...) {
+        known.bases.clear();
+        throw;
+    }
+    for (size_t i = 0; i < fresh.size(); ++i) to_row[combination[fresh[i]]] = found[i];
+    for (size_t i = fresh[0]; i < rows; ++i) out[i] = to_row[combination[i]];
+    return true;
+}
+
+void GroupMap::find_or_insert(std::span<const VectorPtr> keys, size_t rows, char** out) {
+    if (!translate(keys, rows, out)) find_slowly(keys, rows, out);
+}
+
+std::vector<VectorPtr> GroupMap::keys(std::span<char* const> rows) {
+    if (layout_.form == KeyLayout::Form::String) return unpack_string_keys(layout_, rows, strings_);
+    if (interned_.empty())
+        for (size_t i = 0; i < layout_.columns.size(); ++i)
+            interned_.push_back(layout_.columns[i].interned ? interners_[i]->to_vector(layout_.columns[i].type) : nullptr);
+    return unpack_keys(layout_, interned_, rows);
+}
+
+GroupMerge::GroupMerge(Run& run, std::vector<GroupMap*> maps) {
+    for (GroupMap* map : maps)
+        if (map->size() > 0) maps_.push_back(map);
+    if (maps_.empty() && !maps.empty()) maps_.push_back(maps[0]);
+    size_t groups = 0;
+    for (const GroupMap* map : maps_) groups += map->size();
+    if (maps_.size() > 1 && maps_[0]->layout_.has_interned()) share_interners(run);
+    if (groups >= kPartitionFrom) partitions_ = maps_.size() == 1 ? (groups + kPartitionFrom - 1) / kPartitionFrom : size_t{1} << kPartitionBits;
+    if (maps_.size() > 1) split(run);
+    maps_[0]->keys({});  // makes what keys() then shares among threads
+}
+
+/// Numbers of strings differ from map to map: all maps' keys are rewritten to the numbers of the first.
+void GroupMerge::share_interners(Run& run) {
+    GroupMap& first = *maps_[0];
+    const auto& columns = first.layout_.columns;
+    for (size_t m = 1; m < maps_.size(); ++m) {
+        GroupMap& map = *maps_[m];
+        std::vector<std::vector<uint32_t>> numbers(columns.size());
+        run.parallel(columns.size(), [&](size_t c) {
+            if (!columns[c].interned) return;
+            const Interner& from = *map.interners_[c];
+            for (uint32_t id = 0; id < from.size(); ++id)
+                numbers[c].push_back(first.interners_[c]->insert(from.string(id), from.hash(id)));
+        });
+        constexpr size_t kRows = 1 << 14;
+        run.parallel((map.size() + kRows - 1) / kRows, [&](size_t part) {
+            for (size_t i = part * kRows; i < std::min(map.size(), (part + 1) * kRows); ++i) {
+                char* row = map.row(i);
+                for (size_t c = 0; c < columns.size(); ++c) {
+                    if (!columns[c].interned) continue;
+                    const auto& column = columns[c];
+                    const size_t flag_byte = map.layout_.flags_offset + static_cast<size_t>(std::max(0, column.null_bit) / 8);
+                    if (column.null_bit >= 0 && (row[flag_byte] >> (column.null_bit % 8) & 1)) continue;
+                    uint32_t id;
+                    std::memcpy(&id, row + column.offset, sizeof(id));
+                    std::memcpy(row + column.offset, &numbers[c][id], sizeof(id));
+                }
+                const uint64_t* key = reinterpret_cast<const uint64_t*>(row);
+                switch (map.layout_.words) {
+                    case 1: map.tags_[i] = hash_key<1>(key); break;
+                    case 2: map.tags_[i] = hash_key<2>(key); break;
+                    case 4: map.tags_[i] = hash_key<4>(key); break;
+                    default: map.tags_[i] = hash_key<8>(key); break;
+                }
+            }
+        });
+    }
+}
+
+void GroupMerge::split(Run& run) {
+    entries_.resize(maps_.size());
+    run.parallel(maps_.size(), [&](size_t m) {
+        const GroupMap& map = *maps_[m];
+        auto& lists = entries_[m];
+        lists.resize(partitions_);
+        const unsigned shift = 32 - kPartitionBits;
+        const auto partition = [&](size_t i) { return partitions_ == 1 ? 0 : map.tag(i) >> shift; };
+        std::vector<size_t> counts(partitions_);
+        for (size_t i = 0; i < map.size(); ++i) ++counts[partition(i)];
+        for (size_t p = 0; p < partitions_; ++p) lists[p].reserve(counts[p]);
+        for (size_t i = 0; i < map.size(); ++i) lists[partition(i)].push_back({map.row(i), map.tag(i)});
+    });
+}
+
+template <typename Key>
+void GroupMerge::merge_entries(size_t partition, const std::function<void(char*, char*)>& merge, std::vector<char*>& rows) const {
+    size_t total = 0;
+    for (const auto& lists : entries_) total += lists[partition].size();
+    size_t size = 64;
+    while (size < 2 * total) size *= 2;
+    const auto slots = Buffer::allocate_zeroed(size * sizeof(Entry));
+    Entry* table = slots->mutable_as<Entry>();
+    rows.reserve(total);
+    for (const auto& lists : entries_) {
+        const auto& list = lists[partition];
+        for (size_t i = 0; i < list.size(); ++i) {
+            if (i + 8 < list.size()) {
+                __builtin_prefetch(&table[list[i + 8].tag & (size - 1)]);
+                __builtin_prefetch(list[i + 8].row);
+            }
+            const Entry& entry = list[i];
+            size_t at = entry.tag & (size - 1);
+            while (table[at].row && !(table[at].tag == entry.tag && key_of<Key>(table[at].row) == key_of<Key>(entry.row)))
+                at = (at + 1) & (size - 1);
+            if (table[at].row) {
+                merge(table[at].row, entry.row);
+            } else {
+                table[at] = entry;
+                rows.push_back(entry.row);
+            }
+        }
+    }
+}
+
+std::vector<char*> GroupMerge::merge(size_t partition, const std::function<void(char*, char*)>& merge) const {
+    std::vector<char*> rows;
+    const GroupMap& first = *maps_[0];
+    if (maps_.size() == 1) {
+        const size_t begin = partition * kPartitionFrom, end = partitions_ == 1 ? first.size() : std::min(first.size(), begin + kPartitionFrom);
+        for (size_t i = begin; i < end; ++i) rows.push_back(first.row(i));
+        return rows;
+    }
+    if (first.layout_.form == KeyLayout::Form::String) {
+        merge_entries<StringRef>(partition, merge, rows);
+        return rows;
+    }
+    switch (first.layout_.words) {
+        case 1: merge_entries<Words<1>>(partition, merge, rows); break;
+        case 2: merge_entries<Words<2>>(partition, merge, rows); break;
+        case 4: merge_entries<Words<4>>(partition, merge, rows); break;
+        default: merge_entries<Words<8>>(partition, merge, rows); break;
+    }
+    return rows;
+}
+
+std::vector<VectorPtr> GroupMerge::keys(std::span<char* const> rows) const {
+    const GroupMap& first = *maps_[0];
+    if (first.layout_.form == KeyLayout::Form::Packed) return unpack_keys(first.layout_, first.interned_, rows);
+    // Strings lie in the arenas of all maps.
+    auto owners = std::make_shared<std::vector<std::shared_ptr<Arena>>>();
+    for (const GroupMap* map : maps_) owners->push_back(map->strings_);
+    return unpack_string_keys(first.layout_, rows, owners);
+}
+
+}  // namespace firn::exec

@@ -1,0 +1,103 @@
+// A hash table from keys to rows of memory: [key][payload], at addresses that never change.
+//
+// The heart of aggregation, DISTINCT, LIMIT BY and set operations. A slot is 32 bits of hash and a row number; keys lie in
+// the rows, beside what is kept for them. Dictionary-encoded keys are looked up once for each entry (or combination of
+// entries) of the dictionaries, as long as batches share them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "firn/base/memory.h"
+#include "firn/exec/key_layout.h"
+
+namespace firn::exec {
+
+class Run;
+
+/// What lies behind the key in each row.
+struct GroupPayload {
+    size_t bytes = 0;
+    std::vector<char> image;                  // what a new row's payload is set to; `bytes` long
+    std::function<void(char* row)> construct;  // then called for each new row, when given
+};
+
+class GroupMap {
+public:
+    GroupMap(const KeyLayout& layout, const GroupPayload& payload);
+    GroupMap(const GroupMap&) = delete;
+    GroupMap& operator=(const GroupMap&) = delete;
+
+    /// The row of each key, made where there was none. Rows are numbered in the order in which they were made.
+    void find_or_insert(std::span<const VectorPtr> keys, size_t rows, char** out);
+
+    size_t size() const { return tags_.size(); }
+    char* row(size_t i) const { return chunks_[i >> chunk_shift_] + (i & chunk_mask_) * stride_; }
+    uint32_t tag(size_t i) const { return tags_[i]; }
+    /// The key columns of some rows of this map (or of maps merged with it).
+    std::vector<VectorPtr> keys(std::span<char* const> rows);
+
+private:
+    friend class GroupMerge;
+    struct Translation {
+        std::vector<VectorPtr> bases;
+        TrackedVector<char*> rows;
+    };
+    bool translate(std::span<const VectorPtr> keys, size_t rows, char** out);
+    void find_slowly(std::span<const VectorPtr> keys, size_t rows, char** out);
+    template <typename Key>
+    void find_keys(const Key* keys, const uint32_t* tags, size_t rows, char** out);
+    template <size_t kWords>
+    void find_packed(const uint64_t* keys, size_t rows, char** out);
+    template <typename Key>
+    char* add_row(const Key& key, uint32_t tag);
+    void grow_slots();
+
+    const KeyLayout& layout_;
+    const GroupPayload& payload_;
+    size_t stride_, chunk_shift_, chunk_mask_;
+    std::vector<MutableBufferPtr> buffers_;
+    std::vector<char*> chunks_;
+    TrackedVector<uint32_t> tags_;
+    MutableBufferPtr slots_;  // tag << 32 | row + 1
+    size_t slot_mask_ = 0;
+    std::shared_ptr<Arena> strings_;
+    std::vector<std::shared_ptr<Interner>> interners_;
+    std::vector<VectorPtr> interned_;  // made by keys()
+    KeyPacker packer_;
+    Translation translation_;
+    TrackedVector<uint64_t> packed_;
+    TrackedVector<StringRef> texts_;
+    TrackedVector<uint32_t> batch_tags_;
+};
+
+/// The groups of several maps (one a worker, of one layout) brought together in partitions, each to be merged on its own.
+/// Not to be used while a map changes.
+class GroupMerge {
+public:
+    GroupMerge(Run& run, std::vector<GroupMap*> maps);
+    size_t partitions() const { return partitions_; }
+    /// The rows of a partition, one for each different key; `merge(into, from)` is called for each further row of a key.
+    /// Thread-safe for different partitions.
+    std::vector<char*> merge(size_t partition, const std::function<void(char* into, char* from)>& merge) const;
+    /// Key columns of such rows. Thread-safe.
+    std::vector<VectorPtr> keys(std::span<char* const> rows) const;
+
+private:
+    struct Entry {
+        char* row;
+        uint32_t tag;
+    };
+    void share_interners(Run& run);
+    void split(Run& run);
+    template <typename Key>
+    void merge_entries(size_t partition, const std::function<void(char*, char*)>& merge, std::vector<char*>& rows) const;
+
+    std::vector<GroupMap*> maps_;
+    size_t partitions_ = 1;
+    std::vector<std::vector<std::vector<Entry>>> entries_;  // map, partition
+};
+
+}  // namespace firn::exec

@@ -1,0 +1,78 @@
+// Where pipelines begin: scans, rows of the plan itself, shared subplans; and unions, which run one after another.
+#include <algorithm>
+
+#include "firn/base/query_context.h"
+#include "firn/exec/operators.h"
+
+namespace firn::exec {
+namespace {
+
+/// Fewer rows than this are read by one worker: it keeps the order of small tables, and threads would not pay.
+constexpr uint64_t kOneWorkerRows = 2000;
+
+void flatten_batch(Batch& batch) {
+    for (auto& column : batch.columns) column = flatten(column);
+}
+
+/// Batches that are in memory, taken by the workers one by one. In order where there is one worker.
+void emit_batches(Run& run, const std::vector<Batch>& batches, Stage& next) {
+    uint64_t rows = 0;
+    for (const auto& batch : batches) rows += batch.rows;
+    const auto push = [&](size_t i, Consumer& consumer) {
+        Batch batch = batches[i];
+        if (run.options().force_flat) flatten_batch(batch);
+        run.push_cut(std::move(batch), next, consumer);
+    };
+    if (rows > kOneWorkerRows) return run.emit(batches.size(), next, push);
+    run.emit_in_order(next, [&](Consumer& consumer) {
+        for (size_t i = 0; i < batches.size() && !next.done(); ++i) push(i, consumer);
+    });
+}
+
+}  // namespace
+
+void run_scan(Run& run, const plan::ScanNode& node, Stage& next, const Columns&) {
+    const auto scan = node.source->scan(node.request);
+    if (!node.request.aggregates.empty()) run.metadata_partials[&node] = scan->metadata_partials();
+    const auto rows = scan->row_estimate();
+    const bool small = rows && *rows < kOneWorkerRows;
+    run.workers(
+        [&](size_t worker) {
+            const auto consumer = next.consumer(worker);
+            const auto wanted = [&] { return !run.stopped() && !next.done(); };
+            while (wanted()) {
+                check_cancelled();
+                const auto task = scan->next_task();
+                if (!task) break;
+                for (Batch batch; wanted() && task->next(batch); batch = Batch()) {
+                    check_cancelled();
+                    count_event(ProfileEvent::SelectedRows, batch.rows);
+                    if (run.options().force_flat) flatten_batch(batch);
+                    run.push_cut(std::move(batch), next, *consumer);
+                }
+            }
+            if (!run.stopped()) consumer->finish();
+        },
+        small ? 1 : SIZE_MAX);
+}
+
+void run_values(Run& run, const plan::ValuesNode& node, Stage& next) { emit_batches(run, node.batches, next); }
+
+void run_cte(Run& run, const plan::CteNode& node, Stage& next) {
+    const auto found = run.shared_rows.find(node.shared.get());
+    if (found != run.shared_rows.end()) return emit_batches(run, found->second.batches, next);
+    CollectStage all(run.threads());
+    run.node(*node.shared->plan, all);
+    auto& shared = run.shared_rows[node.shared.get()];
+    shared.batches = all.take();
+    emit_batches(run, shared.batches, next);
+}
+
+void run_union(Run& run, const plan::SetNode& node, Stage& next, const Columns& needed) {
+    for (const auto& child : node.children) {
+        if (next.done()) return;
+        run.node(*child, next, needed);
+    }
+}
+
+}  // namespace firn::exec
