@@ -174,7 +174,10 @@ void parse_column_metadata(ThriftReader& in, ColumnChunk& out) {
                 });
                 return true;
             case 14: out.bloom_offset = in.integer(type); return true;
-            case 15: out.bloom_length = in.integer32(type); return true;
+            case 15:
+                if (type != ThriftType::I32) return false;  // a writer before the format had it used the number otherwise
+                out.bloom_length = in.integer32(type);
+                return true;
             default: return false;
         }
     });
