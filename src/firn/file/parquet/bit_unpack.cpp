@@ -82,6 +82,44 @@ bool has_avx2() {
     return has;
 }
 
+/// Runs of headers of one byte: up to 63 repeated values, or 63 groups of eight packed ones.
+__attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const uint8_t* end, int width, size_t n, uint32_t* out) {
+    const ShuffleTable& table = kShuffles[static_cast<size_t>(width)];
+    const __m256i shuffle = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.bytes));
+    const __m256i shifts = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.shifts));
+    const __m256i mask = _mm256_set1_epi32(static_cast<int>((1u << width) - 1));
+    const auto stride = static_cast<size_t>(width);
+    const size_t half = 4 * stride / 8, value_bytes = (stride + 7) / 8;
+    constexpr size_t kSlack = 32;  // what the loads below may read beyond a run
+    const uint32_t value_mask = value_bytes == 4 ? ~0u : (1u << (8 * value_bytes)) - 1;
+    const uint8_t* at = in;
+    size_t done = 0;
+    while (static_cast<size_t>(end - at) > kSlack && *at < 0x80) {
+        const size_t length = *at >> 1;
+        if (*at & 1) {
+            if (length * 8 > n - done || static_cast<size_t>(end - at) < 1 + length * stride + kSlack) break;
+            ++at;
+            for (size_t group = 0; group < length; ++group, at += stride, done += 8) {
+                const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+                const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + half));
+                __m256i words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), shuffle);
+                words = _mm256_and_si256(_mm256_srlv_epi32(words, shifts), mask);
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done), words);
+            }
+        } else {
+            if (length + 8 > n - done) break;  // whole vectors are written
+            uint32_t value;
+            std::memcpy(&value, at + 1, 4);
+            const __m256i words = _mm256_set1_epi32(static_cast<int>(value & value_mask));
+            for (size_t i = 0; i < length; i += 8) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done + i), words);
+            at += 1 + value_bytes;
+            done += length;
+        }
+    }
+    in = at;
+    return done;
+}
+
 void unpack_groups_portable(const uint8_t* in, const uint8_t* end, size_t groups, int width, uint32_t* out) {
     const Unpack8 unpack = kUnpack8[static_cast<size_t>(width)];
     for (; groups && static_cast<size_t>(end - in) >= static_cast<size_t>(width) + 8; --groups, in += width, out += 8) unpack(in, out);
@@ -131,6 +169,11 @@ void unpack_bits(const uint8_t* in, const uint8_t* end, size_t first, size_t n, 
 
 void unpack_bits_portable(const uint8_t* in, const uint8_t* end, size_t first, size_t n, int width, uint32_t* out) {
     unpack<false>(in, end, first, n, width, out);
+}
+
+size_t unpack_short_runs(const uint8_t*& at, const uint8_t* end, int width, size_t n, uint32_t* out) {
+    if (width == 0 || width > kMaxVectorWidth || !has_avx2()) return 0;
+    return short_runs_avx2(at, end, width, n, out);
 }
 
 void unpack_bools(const uint8_t* in, size_t first, size_t n, uint8_t* out) {

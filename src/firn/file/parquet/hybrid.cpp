@@ -62,7 +62,10 @@ size_t HybridReader::run(uint32_t& value) {
 void HybridReader::read(size_t n, uint32_t* out) {
     while (n) {
         if (left_ == 0) {
-            next_run();
+            const size_t done = unpack_short_runs(at_, end_, width_, n, out);
+            out += done;
+            n -= done;
+            if (n) next_run();
             continue;
         }
         const size_t part = std::min(n, left_);
