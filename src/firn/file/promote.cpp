@@ -10,6 +10,7 @@ namespace firn::file {
 namespace {
 
 constexpr int64_t kSecondsOfDay = 86400;
+constexpr int kMicroDigits = 6;
 
 template <typename From, typename To, typename F>
 BufferPtr map_values(const Vector& vector, F&& f) {
@@ -43,6 +44,7 @@ public:
             if (from == TypeId::Date) return days<uint16_t>(flat);
             if (from == TypeId::DateTime64) return ticks(flat);
         }
+        if (const int digits = time_digits(); digits >= 0) return ticks_between(flat, digits, to == TypeId::Time64 ? to_.scale() : kMicroDigits);
         if (from == TypeId::Date && to == TypeId::Date32)
             return map_values<uint16_t, int32_t>(flat, [](uint16_t value) { return static_cast<int32_t>(value); });
         if (is_string_like(from)) return strings(flat);
@@ -96,8 +98,19 @@ private:
         return map_values<From, int64_t>(flat, [&](From day) { return checked_ticks(day * factor, where_, to_); });
     }
 
-    BufferPtr ticks(const Vector& flat) const {
-        const int more = to_.scale() - from_.scale();
+    BufferPtr ticks(const Vector& flat) const { return ticks_between(flat, from_.scale(), to_.scale()); }
+
+    /// Digits of a time of day, which Iceberg has in microseconds and file formats show as a DateTime64 of 1970 or as
+    /// a number; -1 where the two types are none.
+    int time_digits() const {
+        const TypeId from = from_.id(), to = to_.id();
+        if (to != TypeId::Time64 && !(to == TypeId::Int64 && from == TypeId::DateTime64)) return -1;
+        if (from == TypeId::DateTime64) return from_.scale();
+        return from == TypeId::Int64 ? kMicroDigits : -1;
+    }
+
+    BufferPtr ticks_between(const Vector& flat, int from_digits, int to_digits) const {
+        const int more = to_digits - from_digits;
         if (more == 0) return nullptr;
         const Int128 factor = power_of_ten(std::abs(more));
         if (more > 0)
