@@ -1,0 +1,212 @@
+// Aggregate and window functions.
+#include <algorithm>
+#include <cctype>
+
+#include "firn/plan/analyzer_impl.h"
+#include "firn/vector/row_ops.h"
+
+namespace firn::plan::analysis {
+
+namespace {
+
+bool starts_with_count_distinct(const std::string& name) {
+    constexpr std::string_view wanted = "countdistinct";
+    if (name.size() < wanted.size()) return false;
+    for (size_t i = 0; i < wanted.size(); ++i)
+        if (std::tolower(static_cast<unsigned char>(name[i])) != wanted[i]) return false;
+    return true;
+}
+
+/// count(DISTINCT x) is uniqExact(x); the suffix (If) stays.
+std::string implementation_name(const std::string& name) {
+    if (!starts_with_count_distinct(name)) return name;
+    return "uniqExact" + name.substr(std::string_view("countDistinct").size());
+}
+
+bool window_only(const std::string& name) {
+    static constexpr std::string_view kNames[] = {"row_number", "rank", "dense_rank", "denseRank", "percent_rank", "percentRank",
+                                                  "cume_dist", "ntile", "lag", "lead", "lagInFrame", "leadInFrame",
+                                                  "nth_value", "first_value", "last_value"};
+    return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view known) {
+        return known.size() == name.size() && std::equal(known.begin(), known.end(), name.begin(), [](char a, char b) {
+                   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+               });
+    });
+}
+
+std::vector<TypePtr> types_of(const std::vector<ExpressionPtr>& expressions) {
+    std::vector<TypePtr> types;
+    for (const ExpressionPtr& expression : expressions) types.push_back(expression->type);
+    return types;
+}
+
+}  // namespace
+
+std::vector<VectorPtr> Scope::resolve_aggregate_parameters(const sql::Expr& expr) {
+    std::vector<VectorPtr> parameters;
+    for (const sql::ExprPtr& parameter : expr.parameters) {
+        const ExpressionPtr value = resolve_unaliased(*parameter);
+        if (value->kind != Expression::Kind::Constant)
+            fail(ErrorCode::BAD_ARGUMENTS, "Parameters of aggregate function {} must be constant", expr.name);
+        parameters.push_back(value->constant);
+    }
+    return parameters;
+}
+
+namespace {
+
+std::string parameters_text(const std::vector<VectorPtr>& parameters) {
+    std::string text;
+    for (const VectorPtr& parameter : parameters) text += "," + to_string(*make_constant(parameter));
+    return text;
+}
+
+}  // namespace
+
+ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
+    if (!lambdas.empty())
+        fail(ErrorCode::UNSUPPORTED_METHOD, "Aggregate function {} cannot be called inside of a lambda", expr.name);
+    const std::string name = implementation_name(expr.name);
+    AggregateEntry entry;
+    const bool counts_rows = expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk);
+    if (!counts_rows) entry.call.arguments = resolve_list(expr.args);
+    for (const ExpressionPtr& argument : entry.call.arguments) {
+        if (mentions(*argument, slots, Slot::Kind::Aggregate))
+            fail(ErrorCode::ILLEGAL_AGGREGATION, "Aggregate function {} is found inside another aggregate function",
+                 sql::column_name(expr));
+        if (mentions(*argument, slots, Slot::Kind::Window))
+            fail(ErrorCode::ILLEGAL_AGGREGATION, "Window function is found inside an aggregate function {}",
+                 sql::column_name(expr));
+    }
+    const auto parameters = resolve_aggregate_parameters(expr);
+    entry.call.function = functions::AggregateRegistry::instance().bind(name, types_of(entry.call.arguments), parameters);
+    entry.call.name = sql::column_name(expr);
+    entry.key = std::string(name) + parameters_text(parameters);
+    for (const AggregateEntry& known : aggregates) {
+        if (known.key != entry.key || known.call.arguments.size() != entry.call.arguments.size()) continue;
+        bool same = true;
+        for (size_t i = 0; i < known.call.arguments.size(); ++i)
+            same = same && same_expression(*known.call.arguments[i], *entry.call.arguments[i]) &&
+                   is_deterministic(*known.call.arguments[i]);
+        if (same) return column(known.slot);
+    }
+    Slot slot;
+    slot.kind = Slot::Kind::Aggregate;
+    slot.type = entry.call.function->result_type();
+    slot.name = entry.call.name;
+    entry.slot = add_slot(std::move(slot));
+    aggregates.push_back(std::move(entry));
+    return column(aggregates.back().slot);
+}
+
+namespace {
+
+WindowFrame::Bound frame_bound(const sql::FrameBound& bound) {
+    using Kind = sql::FrameBound::Kind;
+    using Bound = WindowFrame::Bound;
+    if (bound.kind == Kind::CurrentRow) return Bound::Current;
+    if (bound.kind == Kind::Unbounded) return bound.preceding ? Bound::UnboundedPreceding : Bound::UnboundedFollowing;
+    return bound.preceding ? Bound::Preceding : Bound::Following;
+}
+
+TypePtr window_result_type(const std::string& lower, const std::vector<ExpressionPtr>& arguments,
+                           const functions::FunctionContext&) {
+    if (lower == "row_number" || lower == "rank" || lower == "dense_rank" || lower == "denserank" || lower == "ntile")
+        return make_type(TypeId::UInt64);
+    if (lower == "percent_rank" || lower == "percentrank" || lower == "cume_dist") return make_type(TypeId::Float64);
+    if (arguments.empty())
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Window function {} needs an argument", lower);
+    TypePtr type = arguments[0]->type;
+    if (arguments.size() >= 3) type = functions::common_type(std::vector<TypePtr>{type, arguments[2]->type});
+    // Beside the frame there is no row: the type's default, as ClickHouse has it; lag and lead of SQL give NULL.
+    if ((lower == "lag" || lower == "lead") && arguments.size() < 3) type = make_nullable(type);
+    return type;
+}
+
+std::string lower_case(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+}
+
+}  // namespace
+
+ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
+    if (!lambdas.empty()) fail(ErrorCode::UNSUPPORTED_METHOD, "Window function {} cannot be called inside of a lambda", expr.name);
+    sql::WindowSpec spec;
+    const auto named = [&](const std::string& name) -> const sql::WindowSpec& {
+        const auto found = named_windows.find(name);
+        if (found == named_windows.end()) fail(ErrorCode::BAD_ARGUMENTS, "Window '{}' does not exist", name);
+        return *found->second;
+    };
+    if (expr.window) spec = *expr.window;
+    else spec = named(expr.window_name);
+    for (size_t hops = 0; !spec.parent.empty(); ++hops) {
+        if (hops > 100) fail(ErrorCode::BAD_ARGUMENTS, "Windows are defined by each other");
+        const sql::WindowSpec& parent_window = named(spec.parent);
+        if (!spec.partition_by.empty())
+            fail(ErrorCode::BAD_ARGUMENTS, "Derived window cannot override PARTITION BY of its parent");
+        spec.partition_by = parent_window.partition_by;
+        if (!parent_window.order_by.empty()) {
+            if (!spec.order_by.empty()) fail(ErrorCode::BAD_ARGUMENTS, "Derived window cannot override ORDER BY of its parent");
+            spec.order_by = parent_window.order_by;
+        }
+        spec.parent = parent_window.parent;
+    }
+    WindowEntry entry;
+    entry.partition = resolve_list(spec.partition_by);
+    for (const sql::OrderByElement& element : spec.order_by) {
+        SortKey key;
+        key.expression = resolve_unaliased(*element.expr);
+        key.descending = element.descending;
+        key.nulls_first = element.nulls_first.value_or(false);
+        key.collation = element.collation;
+        entry.order.push_back(std::move(key));
+    }
+    const std::string name = implementation_name(expr.name);
+    const bool special = window_only(name);
+    const std::string lower = lower_case(name);
+    if (!(expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk))) entry.call.arguments = resolve_list(expr.args);
+    if (spec.has_frame) {
+        if (lower == "lag" || lower == "lead")
+            fail(ErrorCode::BAD_ARGUMENTS, "Window function {} takes no frame", name);
+        using Type = sql::WindowSpec::FrameType;
+        if (spec.frame_type == Type::Groups) fail(ErrorCode::NOT_IMPLEMENTED, "Window frame 'Groups' is not implemented");
+        entry.frame.unit = spec.frame_type == Type::Rows ? WindowFrame::Unit::Rows : WindowFrame::Unit::Range;
+        entry.frame.start = frame_bound(spec.begin);
+        entry.frame.end = frame_bound(spec.end);
+        if (spec.begin.offset) entry.frame.start_offset = resolve_constant(spec.begin.offset, Clause::Window, "A frame's bound");
+        if (spec.end.offset) entry.frame.end_offset = resolve_constant(spec.end.offset, Clause::Window, "A frame's bound");
+    }
+    entry.call.name = name;
+    if (special) {
+        entry.call.name = lower;
+        if (expr.nulls_action == sql::NullsAction::Ignore) entry.call.name += "_ignore_nulls";
+        entry.call.type = window_result_type(lower, entry.call.arguments, functions());
+    } else {
+        std::string aggregate = name;
+        if (expr.nulls_action == sql::NullsAction::Respect) aggregate += "_respect_nulls";
+        if (!functions::AggregateRegistry::instance().is_aggregate(aggregate))
+            fail(ErrorCode::UNKNOWN_AGGREGATE_FUNCTION, "Aggregate function with name '{}' does not exist", expr.name);
+        entry.call.function = functions::AggregateRegistry::instance().bind(aggregate, types_of(entry.call.arguments),
+                                                                            resolve_aggregate_parameters(expr));
+        entry.call.type = entry.call.function->result_type();
+    }
+    const auto no_windows = [&](const ExpressionPtr& argument) {
+        if (mentions(*argument, slots, Slot::Kind::Window))
+            fail(ErrorCode::ILLEGAL_AGGREGATION, "Window function {} is found inside the definition of another window function",
+                 sql::column_name(expr));
+    };
+    for (const ExpressionPtr& argument : entry.call.arguments) no_windows(argument);
+    for (const ExpressionPtr& key : entry.partition) no_windows(key);
+    for (const SortKey& key : entry.order) no_windows(key.expression);
+    Slot slot;
+    slot.kind = Slot::Kind::Window;
+    slot.type = entry.call.type;
+    slot.name = sql::column_name(expr);
+    entry.slot = add_slot(std::move(slot));
+    windows.push_back(std::move(entry));
+    return column(windows.back().slot);
+}
+
+}  // namespace firn::plan::analysis
