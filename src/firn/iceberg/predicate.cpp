@@ -128,6 +128,7 @@ void ValueRange::intersect(const ValueRange& other) {
     may_be_nan = may_be_nan && other.may_be_nan;
     may_be_value = may_be_value && other.may_be_value;
     hashed.insert(hashed.end(), other.hashed.begin(), other.hashed.end());
+    owners.insert(owners.end(), other.owners.begin(), other.owners.end());
 }
 
 Verdict judge_term(const Predicate& term, const ValueRange& range) {

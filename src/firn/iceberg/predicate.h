@@ -63,6 +63,8 @@ struct ValueRange {
         Datum lower, upper;
     };
     std::vector<Hashed> hashed;
+    /// What the datums' bytes live in, where nothing else keeps it.
+    std::vector<std::shared_ptr<const void>> owners;
 
     /// Both are known at once.
     void intersect(const ValueRange& other);
