@@ -253,8 +253,7 @@ struct SelectQuery {
     bool with_recursive = false;
     std::vector<WithElement> with;
 
-    bool distinct = false;
-    std::vector<ExprPtr> distinct_on;  // DISTINCT ON (a, b); then `distinct` is false
+    bool distinct = false;  // DISTINCT ON (a, b) is lowered to LIMIT 1 BY a, b
     std::vector<ExprPtr> select;
     std::vector<FromElement> from;
     ExprPtr prewhere, where;

@@ -54,7 +54,6 @@ SelectPtr copy(const SelectQuery& from) {
         copy_in_place(element.query);
         copy_in_place(element.expr);
     }
-    copy_in_place(select->distinct_on);
     copy_in_place(select->select);
     for (FromElement& element : select->from) copy_in_place(element);
     copy_in_place(select->prewhere);

@@ -147,10 +147,22 @@ SelectPtr Parser::parse_select() {
     const bool from_first = at_keyword("FROM");
     if (from_first) parse_from(*select);
     expect_keyword("SELECT");
-    parse_select_list(*select);
+    std::vector<ExprPtr> distinct_on = parse_select_list(*select);
     if (!from_first) parse_from(*select);
     parse_select_tail(*select);
+    lower_distinct_on(*select, std::move(distinct_on));
     return select;
+}
+
+/// DISTINCT ON (a, b) is LIMIT 1 BY a, b.
+void Parser::lower_distinct_on(SelectQuery& select, std::vector<ExprPtr> columns) {
+    if (columns.empty()) return;
+    if (select.limit_by_length) fail(ErrorCode::SYNTAX_ERROR, "Can not use DISTINCT ON alongside LIMIT BY");
+    if (select.limit_with_ties) {
+        fail(ErrorCode::LIMIT_BY_WITH_TIES_IS_NOT_SUPPORTED, "Can not use WITH TIES alongside DISTINCT ON");
+    }
+    select.limit_by_length = finish(make_literal(Literal::from_uint64(1), select.pos));
+    select.limit_by = std::move(columns);
 }
 
 /// Everything behind FROM.
@@ -218,7 +230,8 @@ WithElement Parser::parse_with_element() {
     return element;
 }
 
-void Parser::parse_select_list(SelectQuery& select) {
+std::vector<ExprPtr> Parser::parse_select_list(SelectQuery& select) {
+    std::vector<ExprPtr> distinct_on;
     const auto follows_name = [&] {
         return at(TokenType::Comma, 1) || at(TokenType::End, 1) || at(TokenType::Semicolon, 1) || at(TokenType::Dot, 1);
     };
@@ -227,7 +240,7 @@ void Parser::parse_select_list(SelectQuery& select) {
         ++index_;
         if (at_keyword("ON") && at(TokenType::OpenRound, 1)) {
             index_ += 2;
-            select.distinct_on = parse_expr_list(Alias::WithAs);
+            distinct_on = parse_expr_list(Alias::WithAs);
             expect(TokenType::CloseRound, "ClosingRoundBracket");
         } else {
             select.distinct = true;
@@ -239,6 +252,7 @@ void Parser::parse_select_list(SelectQuery& select) {
         if (accept_keyword("WITH TIES")) select.limit_with_ties = true;
     }
     select.select = parse_expr_list(Alias::Any, true);
+    return distinct_on;
 }
 
 void Parser::parse_group_by(SelectQuery& select) {
@@ -345,9 +359,6 @@ void Parser::parse_limits(SelectQuery& select) {
         if (!accept_any({"ROWS", "ROW"}).empty()) parse_fetch(select);
     } else {
         parse_fetch(select);
-    }
-    if (!select.distinct_on.empty() && (!select.limit_by.empty() || select.limit_by_all)) {
-        fail(ErrorCode::SYNTAX_ERROR, "Can not use DISTINCT ON alongside LIMIT BY");
     }
     if (select.limit_with_ties && select.order_by.empty()) {
         fail(ErrorCode::WITH_TIES_WITHOUT_ORDER_BY, "Can not use WITH TIES without ORDER BY");

@@ -70,9 +70,10 @@ StatementPtr Parser::parse_query_statement() {
     query->pos = pos();
     query->select = std::make_shared<SelectQuery>();
     query->select->pos = query->pos;
-    parse_select_list(*query->select);
+    std::vector<ExprPtr> distinct_on = parse_select_list(*query->select);
     parse_from(*query->select);
     parse_select_tail(*query->select);
+    lower_distinct_on(*query->select, std::move(distinct_on));
     query->depth = query_depth_ + 2;
     query->nodes = static_cast<uint32_t>(elements_) + 1;
     statement->query = std::move(query);

@@ -153,7 +153,8 @@ private:
     void parse_with(SelectQuery& select);
     WithElement parse_with_element();
     bool at_cte();
-    void parse_select_list(SelectQuery& select);
+    std::vector<ExprPtr> parse_select_list(SelectQuery& select);  // what DISTINCT ON names
+    void lower_distinct_on(SelectQuery& select, std::vector<ExprPtr> columns);
     void parse_group_by(SelectQuery& select);
     void parse_order_by(SelectQuery& select);
     void parse_limits(SelectQuery& select);

@@ -6,18 +6,11 @@
 namespace firn::sql {
 namespace {
 
-// Words that would be read as something else than a name somewhere in an expression or behind one.
+// Words that would be read as something else than a name at the place of an operand.
 constexpr std::string_view kReserved[] = {
-    "ALL",    "AND",      "ANTI",     "ANY",     "APPLY",   "ARRAY",   "AS",      "ASC",     "ASCENDING", "ASOF",
-    "AT",     "BETWEEN",  "BY",       "CASE",    "CAST",    "COLLATE", "CROSS",   "DESC",    "DESCENDING", "DISTINCT",
-    "DIV",    "ELSE",     "END",      "EXCEPT",  "EXISTS",  "EXTRACT", "FALSE",   "FETCH",   "FINAL",     "FORMAT",
-    "FROM",   "FULL",     "GLOBAL",   "GROUP",   "HAVING",  "ILIKE",   "IN",      "INF",     "INFINITY",  "INNER",
-    "INTERPOLATE", "INTERSECT", "INTERVAL", "INTO", "IS",   "JOIN",    "LEFT",    "LIKE",    "LIMIT",     "MOD",
-    "NAN",    "NATURAL",  "NOT",      "NULL",    "NULLS",   "OFFSET",  "ON",      "ONLY",    "OR",        "ORDER",
-    "PARALLEL", "PASTE",  "PREWHERE", "QUALIFY", "REGEXP",  "REPLACE", "RIGHT",   "SAMPLE",  "SELECT",    "SEMI",
-    "SET",    "SETTINGS", "TABLE",    "THEN",    "TOP",     "TRUE",    "UNION",   "USING",   "VALUES",    "WHEN",
-    "WHERE",  "WINDOW",   "WITH",     "EXPLAIN", "STRICT",  "RECURSIVE", "COLUMNS", "IGNORE", "RESPECT",  "OVER",
-    "FILTER", "ROWS",     "RANGE",    "GROUPS",  "PARTITION", "ROLLUP", "CUBE",   "GROUPING", "UNBOUNDED", "CURRENT",
+    "ALL",      "CASE",    "COLUMNS", "CUBE",   "DISTINCT", "EXPLAIN", "FALSE", "FROM", "FUNCTION", "INF",  "INFINITY",
+    "INTERVAL", "NAN",     "NOT",     "NULL",   "RECURSIVE", "ROLLUP", "SELECT", "STRICT", "TABLE",  "TOP",  "TRUE",
+    "VALUES",   "WITH",
 };
 
 bool is_plain_name(std::string_view name) {
@@ -331,10 +324,6 @@ std::string call_name(const Expr& expr) {
         append_escaped(out, expr.name, '`');
         return out;
     };
-    if (is_one_of({"any", "in", "and", "or", "left", "right", "if", "replace", "array", "range", "values", "like", "ilike",
-                   "groups", "format", "mod", "div", "regexp", "grouping", "filter", "over", "cube", "rollup", "end"})) {
-        return expr.name;
-    }
     if (expr.name == "CAST") return expr.args.size() == 2 && !expr.has_parameters ? expr.name : quoted();
     if (expr.name == "exists") {
         return expr.args.size() == 1 && expr.args[0]->is(ExprKind::Subquery) && !expr.has_parameters ? expr.name : quoted();
@@ -404,7 +393,16 @@ void Printer::window_spec(const WindowSpec& spec) {
     auto blank = [&] {
         if (out_.size() > begin) out_ += ' ';
     };
-    if (!spec.parent.empty()) *this << quote_identifier(spec.parent);
+    // A parent called like the clause that may follow needs quotes.
+    if (!spec.parent.empty()) {
+        std::string name = quote_identifier(spec.parent);
+        if (name[0] != '`') {
+            for (std::string_view word : {"PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS"}) {
+                if (equal_ignoring_case(name, word)) name = "`" + spec.parent + "`";
+            }
+        }
+        *this << name;
+    }
     if (!spec.partition_by.empty()) {
         blank();
         *this << "PARTITION BY ";

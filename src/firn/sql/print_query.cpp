@@ -109,11 +109,6 @@ void Printer::select(const SelectQuery& select) {
     with(select);
     *this << "SELECT";
     if (select.distinct) *this << " DISTINCT";
-    if (!select.distinct_on.empty()) {
-        *this << " DISTINCT ON (";
-        list(select.distinct_on);
-        out_ += ')';
-    }
     items(select.select, [&](const ExprPtr& item) { expr(*item); });
     from(select);
     auto clause = [&](std::string_view word, const ExprPtr& condition) {
@@ -145,9 +140,10 @@ void Printer::select(const SelectQuery& select) {
 
 void Printer::group_by(const SelectQuery& select) {
     auto modifier = [&](std::string_view text) {
-        if (multi_line_ && select.group_by.size() > 1) ++indent_;
+        const bool indented = !select.group_by.empty() || !select.grouping_sets.empty() || select.group_by_all;
+        if (indented) ++indent_;
         line();
-        if (multi_line_ && select.group_by.size() > 1) --indent_;
+        if (indented) --indent_;
         *this << text;
     };
     if (select.group_by_all) {
@@ -155,12 +151,19 @@ void Printer::group_by(const SelectQuery& select) {
         *this << "GROUP BY ALL";
     } else if (select.group_by_modifier == GroupByModifier::GroupingSets) {
         line();
-        *this << "GROUP BY GROUPING SETS (";
+        *this << "GROUP BY";
+        ++indent_;
+        line();
+        *this << "GROUPING SETS (";
+        ++indent_;
         for (size_t i = 0; i < select.grouping_sets.size(); ++i) {
-            *this << (i > 0 ? ", (" : "(");
+            if (i > 0) out_ += ',';
+            line();
+            out_ += '(';
             list(select.grouping_sets[i]);
             out_ += ')';
         }
+        indent_ -= 2;
         out_ += ')';
     } else if (!select.group_by.empty()) {
         line();

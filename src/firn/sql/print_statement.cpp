@@ -1,4 +1,5 @@
 // Statements as text.
+#include "firn/sql/lexer.h"
 #include "firn/sql/printer_impl.h"
 
 namespace firn::sql {
@@ -13,6 +14,14 @@ std::string dotted(std::string_view name) {
         begin = dot + 1;
     }
     return out;
+}
+
+/// Of an output format: any word will do, Values too.
+std::string format_name(const std::string& name) {
+    for (char c : name) {
+        if (!is_word_char(c)) return quote_identifier(name);
+    }
+    return name;
 }
 
 std::string back_quoted(std::string_view name) {
@@ -109,7 +118,7 @@ void Printer::output(const Statement& statement) {
     }
     if (!statement.format.empty()) {
         line();
-        *this << "FORMAT " << quote_identifier(statement.format);
+        *this << "FORMAT " << format_name(statement.format);
     }
     if (!statement.settings.empty()) {
         line();
@@ -455,7 +464,7 @@ void Printer::insert(const InsertStatement& statement) {
         *this << " ";
         query(*statement.query);
     }
-    if (!statement.format.empty()) *this << " FORMAT " << quote_identifier(statement.format);
+    if (!statement.format.empty()) *this << " FORMAT " << format_name(statement.format);
 }
 
 void Printer::optimize(const OptimizeStatement& statement) {
