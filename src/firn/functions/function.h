@@ -96,6 +96,9 @@ struct Definition {
     std::function<std::vector<TypePtr>(std::span<const Argument>, size_t parameters)> lambda_parameters;
     /// Of argument `which`; default No.
     std::function<Monotonic(std::span<const Argument>, size_t which)> monotonic;
+    /// The same for values between two (one row each, of the argument's type without NULL), where the function may be
+    /// monotonic though it is not everywhere: toDate of a DateTime64 wraps around outside of Date's range. Optional.
+    std::function<Monotonic(std::span<const Argument>, size_t which, const Vector& low, const Vector& high)> monotonic_between;
 };
 
 /// A function with its argument types settled: what expressions hold. Immutable, thread-safe.
@@ -110,6 +113,8 @@ public:
                       std::span<const Lambda* const> lambdas = {}) const;
 
     Monotonic monotonic(size_t which) const;
+    /// For values of argument `which` from low to high, one row each; what pruning should ask.
+    Monotonic monotonic_between(size_t which, const Vector& low, const Vector& high) const;
     const std::vector<Argument>& arguments() const noexcept { return arguments_; }
 
 private:

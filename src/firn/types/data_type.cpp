@@ -321,4 +321,14 @@ Int128 power_of_ten(int n) {
     return powers[static_cast<size_t>(n)];
 }
 
+const Int256& wide_power_of_ten(int n) {
+    static const auto powers = [] {
+        std::array<Int256, 77> table{};
+        table[0] = Int256(Int128{1});
+        for (size_t i = 1; i < table.size(); ++i) table[i] = table[i - 1] * Int256(Int128{10});
+        return table;
+    }();
+    return powers[static_cast<size_t>(n)];
+}
+
 }  // namespace firn

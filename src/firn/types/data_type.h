@@ -152,6 +152,8 @@ std::string_view interval_name(IntervalKind kind);
 
 /// 10^n for 0 <= n <= 38.
 Int128 power_of_ten(int n);
+/// 10^n for 0 <= n <= 76.
+const Int256& wide_power_of_ten(int n);
 
 /// Calls f.operator()<T>() with the C++ type of a fixed-width physical type (not Str, Array, Tuple, None).
 /// Returns false, and calls nothing, for those.

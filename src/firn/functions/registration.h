@@ -1,0 +1,15 @@
+// The families of functions. Each is registered by one call from FunctionRegistry::instance().
+#pragma once
+
+#include "firn/functions/function.h"
+
+#define FIRN_FUNCTION_FAMILIES(X) \
+    X(comparison) X(logical) X(arithmetic) X(null) X(conditional) X(set) X(pattern) X(conversion)
+
+namespace firn::functions {
+
+#define FIRN_DECLARE_FAMILY(name) void register_##name##_functions(FunctionRegistry& registry);
+FIRN_FUNCTION_FAMILIES(FIRN_DECLARE_FAMILY)
+#undef FIRN_DECLARE_FAMILY
+
+}  // namespace firn::functions
