@@ -218,6 +218,41 @@ TEST(OrcFile, StatisticsBoundTheValues) {
     }
 }
 
+TEST(OrcFile, DictionaryOfAUnitHoldsItsValues) {
+    const auto file = open_orc(open_test_file(kData + "types_zlib.orc"));
+    const auto dictionary = file->unit_dictionary(0, field_of(*file, "words").index);
+    ASSERT_TRUE(dictionary);
+    EXPECT_EQ(dictionary->size(), 21u);
+    EXPECT_EQ(dictionary->type()->name(), "String");
+    EXPECT_EQ(dictionary->values<StringRef>()[0].view(), "s0");
+    EXPECT_FALSE(file->unit_dictionary(0, field_of(*file, "text").index));
+    EXPECT_FALSE(file->unit_dictionary(0, field_of(*file, "i32").index));
+}
+
+TEST(OrcFile, BloomFiltersHoldEveryValueAndFewOthers) {
+    const auto file = open_orc(open_test_file(kData + "bloom.orc"));
+    std::mt19937_64 random(3);
+    for (const auto& name : {"i16", "i32", "patched", "f32", "f64", "words", "text", "bin", "dt"}) {
+        const FileField& field = field_of(*file, name);
+        ASSERT_TRUE(file->has_bloom_filter(0, field.index)) << name;
+        const auto values = flatten(file->read_unit(0, {read_whole(field)})->read(0, 0, file->unit_rows(0), nullptr));
+        for (size_t i = 0; i < values->size(); ++i) {
+            if (values->is_null(i)) continue;
+            EXPECT_TRUE(file->might_contain(0, field.index, slice(values, i, 1)->with_type(unwrap(field.type)))) << name << " " << i;
+        }
+    }
+    size_t believed = 0;
+    constexpr size_t kTries = 500;
+    for (size_t i = 0; i < kTries; ++i) {
+        const auto strange = make_value<int32_t>(make_type(TypeId::Int32), static_cast<int32_t>(random()));
+        believed += file->might_contain(0, field_of(*file, "i32").index, strange) ? 1 : 0;
+        const auto word = make_string_value(make_type(TypeId::String), "no such word " + std::to_string(i));
+        believed += file->might_contain(0, field_of(*file, "text").index, word) ? 1 : 0;
+    }
+    EXPECT_LT(believed, 2 * kTries / 5);
+    EXPECT_FALSE(open_orc(open_test_file(kData + "types_zlib.orc"))->has_bloom_filter(0, 0));
+}
+
 TEST(OrcFile, DamagedFilesAreErrorsThatNameThem) {
     const std::string whole = read_test_file(kData + "types_zlib.orc");
     expect_error(ErrorCode::INCORRECT_DATA, "short.orc", [&] { open_orc(open_bytes("ORC", "short.orc")); });

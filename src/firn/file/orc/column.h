@@ -24,6 +24,11 @@ public:
     const FileField& field(int index) const;
     const Type& type(uint32_t column) const { return tail_.types[column]; }
     const ColumnEncoding& encoding(uint32_t column) const { return footer_.encodings[column]; }
+    bool has_dictionary(uint32_t column) const {
+        const EncodingKind kind = encoding(column).kind;
+        return kind == EncodingKind::Dictionary || kind == EncodingKind::DictionaryV2;
+    }
+    const StripeFooter& footer() const { return footer_; }
     const std::string& writer_timezone() const { return footer_.writer_timezone; }
 
     bool has(uint32_t column, StreamKind kind) const { return streams_.count({column, kind}) != 0; }

@@ -37,6 +37,9 @@ protected:
     const LeafTarget target_;
 };
 
+/// The entries of a column's dictionary, of type `type`, and behind them a NULL where `with_null` asks for it.
+VectorPtr read_dictionary(StripeReader& stripe, uint32_t column, const TypePtr& type, bool with_null, const std::string& name);
+
 std::unique_ptr<ColumnReader> make_string_reader(StripeReader& stripe, uint32_t column, LeafTarget target);
 
 }  // namespace firn::file::orc

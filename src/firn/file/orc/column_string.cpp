@@ -107,7 +107,11 @@ public:
 
 protected:
     VectorPtr read_leaf(size_t n, size_t there) override {
-        if (!dictionary_) load_dictionary();
+        if (!dictionary_) {
+            const bool with_null = has_present() && accepts_null(*target_.read_as);
+            dictionary_ = read_dictionary(stripe_, column_, target_.read_as, with_null, name_);
+            entries_ = dictionary_->size() - (with_null ? 1 : 0);
+        }
         raw_codes_.resize(n);
         codes_->read(raw_codes_.data(), there);
         for (size_t i = 0; i < there; ++i)
@@ -127,39 +131,6 @@ protected:
     size_t positions() const override { return byte_positions() + 1; }
 
 private:
-    /// The entries, and behind them a NULL where the column may hold one.
-    void load_dictionary() {
-        entries_ = stripe_.encoding(column_).dictionary_size;
-        const auto lengths = stripe_.integers(column_, StreamKind::Length, false);
-        const auto data = stripe_.stream(column_, StreamKind::DictionaryData);
-        const bool with_null = has_present() && accepts_null(*target_.read_as);
-        TrackedVector<StringRef> refs;
-        Owners owners;
-        constexpr size_t kPiece = 4096;
-        int64_t raw[kPiece];
-        for (size_t left = entries_; left;) {
-            const size_t piece = std::min<size_t>(left, kPiece);
-            lengths->read(raw, piece);
-            const uint64_t most = std::min<uint64_t>(data->most_left(), UINT32_MAX);
-            for (size_t i = 0; i < piece; ++i)
-                if (raw[i] < 0 || static_cast<uint64_t>(raw[i]) > most)
-                    fail_column("an entry of the dictionary is longer than its stream");
-            refs.resize(refs.size() + piece);
-            read_bytes(*data, raw, piece, refs.data() + refs.size() - piece, owners);
-            left -= piece;
-        }
-        const size_t size = entries_ + (with_null ? 1 : 0);
-        auto values = Buffer::allocate(size * sizeof(StringRef));
-        std::copy(refs.begin(), refs.end(), values->mutable_as<StringRef>());
-        MutableBufferPtr nulls;
-        if (with_null) {
-            values->mutable_as<StringRef>()[entries_] = StringRef();
-            nulls = Buffer::allocate_zeroed(size);
-            nulls->mutable_as<uint8_t>()[entries_] = 1;
-        }
-        dictionary_ = Vector::flat(target_.read_as, size, std::move(values), std::move(nulls), std::move(owners));
-    }
-
     std::unique_ptr<IntRle> codes_;
     VectorPtr dictionary_;
     uint64_t entries_ = 0;
@@ -168,9 +139,40 @@ private:
 
 }  // namespace
 
+VectorPtr read_dictionary(StripeReader& stripe, uint32_t column, const TypePtr& type, bool with_null, const std::string& name) {
+    const size_t entries = stripe.encoding(column).dictionary_size;
+    const auto lengths = stripe.integers(column, StreamKind::Length, false);
+    const auto data = stripe.stream(column, StreamKind::DictionaryData);
+    TrackedVector<StringRef> refs;
+    Owners owners;
+    constexpr size_t kPiece = 4096;
+    int64_t raw[kPiece];
+    for (size_t left = entries; left;) {
+        const size_t piece = std::min<size_t>(left, kPiece);
+        lengths->read(raw, piece);
+        const uint64_t most = std::min<uint64_t>(data->most_left(), UINT32_MAX);
+        for (size_t i = 0; i < piece; ++i)
+            if (raw[i] < 0 || static_cast<uint64_t>(raw[i]) > most)
+                fail(ErrorCode::INCORRECT_DATA, "ORC file {}: column {}: an entry of the dictionary is longer than its stream",
+                     stripe.path(), name);
+        refs.resize(refs.size() + piece);
+        read_bytes(*data, raw, piece, refs.data() + refs.size() - piece, owners);
+        left -= piece;
+    }
+    const size_t size = entries + (with_null ? 1 : 0);
+    auto values = Buffer::allocate(size * sizeof(StringRef));
+    std::copy(refs.begin(), refs.end(), values->mutable_as<StringRef>());
+    MutableBufferPtr nulls;
+    if (with_null) {
+        values->mutable_as<StringRef>()[entries] = StringRef();
+        nulls = Buffer::allocate_zeroed(size);
+        nulls->mutable_as<uint8_t>()[entries] = 1;
+    }
+    return Vector::flat(type, size, std::move(values), std::move(nulls), std::move(owners));
+}
+
 std::unique_ptr<ColumnReader> make_string_reader(StripeReader& stripe, uint32_t column, LeafTarget target) {
-    const EncodingKind encoding = stripe.encoding(column).kind;
-    const bool dictionary = encoding == EncodingKind::Dictionary || encoding == EncodingKind::DictionaryV2;
+    const bool dictionary = stripe.has_dictionary(column);
     if (dictionary && unwrap(target.read_as)->id() == TypeId::String)
         return std::make_unique<DictionaryReader>(stripe, column, std::move(target));
     if (dictionary)

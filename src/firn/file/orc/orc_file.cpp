@@ -5,7 +5,9 @@
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/file/data_file.h"
+#include "firn/file/orc/bloom.h"
 #include "firn/file/orc/column.h"
+#include "firn/file/orc/column_leaf.h"
 #include "firn/file/orc/schema.h"
 #include "firn/file/orc/statistics.h"
 
@@ -141,12 +143,48 @@ public:
         return pages;
     }
 
+    bool has_bloom_filter(size_t unit, int field) const override {
+        return leaf(unit, field) &&
+               read_stripe_footer(*file_, tail_, unit).find(column_of(field), StreamKind::BloomFilterUtf8) != nullptr;
+    }
+
+    bool might_contain(size_t unit, int field, const VectorPtr& value) const override {
+        if (!leaf(unit, field) || value->is_null(0)) return true;
+        const auto hash = bloom_hash(tail_.types[column_of(field)], *flatten(slice(value, 0, 1)));
+        if (!hash) return true;
+        const auto footer = read_stripe_footer(*file_, tail_, unit);
+        const StreamInfo* stream = footer.find(column_of(field), StreamKind::BloomFilterUtf8);
+        if (!stream) return true;
+        const auto filters = read_bloom_filters(*file_, tail_, *stream);
+        // A filter that says of no row group that it has the value must stand for all of them.
+        const uint64_t stride = tail_.row_index_stride;
+        if (stride == 0 || filters.size() != (unit_rows(unit) + stride - 1) / stride) return true;
+        return std::any_of(filters.begin(), filters.end(), [&](const auto& filter) { return bloom_may_contain(filter, *hash); });
+    }
+
+    VectorPtr unit_dictionary(size_t unit, int field) const override {
+        const FileField* found = leaf(unit, field);
+        if (!found || unwrap(found->type)->id() != TypeId::String) return nullptr;
+        StripeReader stripe(file_, tail_, unit, by_index_);
+        if (!stripe.has_dictionary(column_of(field))) return nullptr;
+        return read_dictionary(stripe, column_of(field), unwrap(found->type), false, found->name);
+    }
+
     std::unique_ptr<UnitReader> read_unit(size_t unit, std::vector<ReadField> columns) const override {
         if (unit >= units()) fail(ErrorCode::LOGICAL_ERROR, "ORC file {} has no stripe {}", path(), unit);
         return std::make_unique<OrcUnitReader>(file_, shared_from_this(), tail_, unit, by_index_, std::move(columns));
     }
 
 private:
+    static uint32_t column_of(int field) { return static_cast<uint32_t>(field) + 1; }
+
+    /// The field where it is a leaf; null where it is none.
+    const FileField* leaf(size_t unit, int field) const {
+        if (unit >= units()) fail(ErrorCode::LOGICAL_ERROR, "ORC file {} has no stripe {}", path(), unit);
+        const FileField* found = by_index_.at(static_cast<size_t>(field));
+        return found->children.empty() ? found : nullptr;
+    }
+
     void note(const FileField& field, bool below_list) {
         by_index_[static_cast<size_t>(field.index)] = &field;
         below_list_[static_cast<size_t>(field.index)] = below_list;

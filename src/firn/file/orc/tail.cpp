@@ -213,6 +213,15 @@ std::vector<RowIndexEntry> read_row_index(const storage::OpenFile& file, const T
     return entries;
 }
 
+std::vector<BloomFilter> read_bloom_filters(const storage::OpenFile& file, const Tail& tail, const StreamInfo& stream) {
+    const auto index = parse<proto::BloomFilterIndex>(
+        file, decompress_section(file, stream.offset, stream.length, tail.compression, tail.block_size, kMaxTailBytes),
+        "bloom filter");
+    std::vector<BloomFilter> filters;
+    for (const auto& from : index.bloom_filter()) filters.push_back({from.num_hash_functions(), from.utf8bitset()});
+    return filters;
+}
+
 std::vector<std::vector<ColumnStatistics>> read_stripe_statistics(const storage::OpenFile& file, const Tail& tail) {
     if (tail.metadata_length == 0) return {};
     const auto metadata = parse<proto::Metadata>(

@@ -113,6 +113,14 @@ struct RowIndexEntry {
 
 std::vector<RowIndexEntry> read_row_index(const storage::OpenFile& file, const Tail& tail, const StreamInfo& stream);
 
+/// A row group's bloom filter.
+struct BloomFilter {
+    uint32_t functions = 0;  ///< how many bits stand for a value
+    std::string bits;        ///< little-endian
+};
+
+std::vector<BloomFilter> read_bloom_filters(const storage::OpenFile& file, const Tail& tail, const StreamInfo& stream);
+
 /// Statistics of all stripes, each of all columns; empty where the file has none.
 std::vector<std::vector<ColumnStatistics>> read_stripe_statistics(const storage::OpenFile& file, const Tail& tail);
 

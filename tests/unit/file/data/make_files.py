@@ -106,6 +106,9 @@ def main():
     for codec in ["uncompressed", "zlib", "zstd"]:
         pa.orc.write_table(rows, f"types_{codec}.orc", compression=codec, row_index_stride=100, dictionary_key_size_threshold=0.5)
     pa.orc.write_table(rows, "types_rle1.orc", compression="snappy", row_index_stride=100, file_version="0.11")
+    names = [c for c in rows.column_names if not pa.types.is_nested(rows.schema.field(c).type)]
+    pa.orc.write_table(rows.select(names), "bloom.orc", compression="zlib", row_index_stride=100,
+                       bloom_filter_columns=list(range(1, len(names) + 1)), bloom_filter_fpp=0.01)
     with open("types.avro", "wb") as out:
         fastavro.writer(out, avro_schema(), [avro_row(i) for i in range(ROWS)], codec="deflate", sync_interval=5000)
 
