@@ -19,7 +19,7 @@ public:
     PlainFixed(size_t width, Bytes bytes) : ValueDecoder(width), at_(bytes.begin), left_(bytes.size() / width) {}
     void read(size_t n, char* out) override {
         if (n > left_) too_few();
-        std::memcpy(out, at_, n * width_);
+        if (n != 0) std::memcpy(out, at_, n * width_);  // at_ is null for a page of no bytes
         advance(n);
     }
     void skip(size_t n) override {
