@@ -48,7 +48,7 @@ using AggregatePtr = std::shared_ptr<const AggregateFunction>;
 
 struct AggregateDefinition {
     std::string name;
-    std::vector<std::string> aliases;
+    std::vector<std::string> aliases{};
     bool case_insensitive = false;
     /// parameters: the constants of quantile(0.5)(x). Types come without LowCardinality; Nullable is left out too unless
     /// `sees_nulls` (then nothing is skipped): by default rows with a NULL argument are skipped, and a result that has no
