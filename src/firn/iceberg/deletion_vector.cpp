@@ -19,6 +19,7 @@ constexpr uint32_t kCookie = 12346;
 constexpr uint32_t kMaxArrayCardinality = 4096;
 constexpr uint32_t kBitsetBytes = 8192;
 constexpr uint32_t kMinContainersWithOffsets = 4;
+constexpr uint64_t kMaxAll = uint64_t{1} << 30;
 
 /// Little-endian numbers from the front of a view.
 class ByteReader {
@@ -229,8 +230,13 @@ void DeletionVector::positions(uint64_t begin, uint64_t end, std::vector<uint32_
 }
 
 std::vector<uint64_t> DeletionVector::all() const {
+    // A few bytes of runs can stand for billions of positions.
+    if (bitmaps_->cardinality > kMaxAll) {
+        fail(ErrorCode::LIMIT_EXCEEDED, "A deletion vector of {} positions, more than {}", bitmaps_->cardinality,
+             kMaxAll);
+    }
     std::vector<uint64_t> out;
-    // The checks bound the cardinality by the blob's size only up to a factor of thousands: a run is four bytes.
+    out.reserve(bitmaps_->cardinality);
     for (const Bitmaps::Part& part : bitmaps_->parts) {
         visit_part(part.bitmap, part.key, 0, UINT64_MAX, [&](uint64_t position) { out.push_back(position); });
     }
