@@ -57,7 +57,20 @@ std::unique_ptr<arrow::util::Codec> make_codec(Compression compression, const st
 
 }  // namespace
 
-size_t Decompressor::decompress(const uint8_t* in, size_t in_size, uint8_t* out) {
+size_t Decompressor::decompress(const uint8_t* in, size_t in_size, MutableBufferPtr& chunk) {
+    if (!scratch_) scratch_ = Buffer::allocate(block_size_);
+    const size_t made = decompress_into(in, in_size, scratch_->mutable_as<uint8_t>());
+    if (made < block_size_ / 2) {
+        if (!chunk || chunk->size() < made) chunk = Buffer::allocate(made);
+        std::memcpy(chunk->mutable_data(), scratch_->data(), made);
+    } else {
+        std::swap(chunk, scratch_);
+        if (scratch_ && scratch_->size() != block_size_) scratch_.reset();
+    }
+    return made;
+}
+
+size_t Decompressor::decompress_into(const uint8_t* in, size_t in_size, uint8_t* out) {
     if (!codec_) {
         codec_ = std::make_unique<Codec>();
         if (compression_ == Compression::Zstd) codec_->zstd.reset(ZSTD_createDCtx());
@@ -123,14 +136,15 @@ bool ByteStream::refill() {
         const size_t size = header >> 1;
         if (size > static_cast<size_t>(raw_end_ - raw_at_)) fail_damaged("a chunk is cut off");
         const uint8_t* chunk = raw_at_;
+        at_ = end_ = nullptr;  // the chunk's buffer may be replaced
         raw_at_ += size;
         if (header & 1) {  // stored as it is
             at_ = chunk;
             end_ = chunk + size;
         } else {
-            if (!chunk_) chunk_ = Buffer::allocate(decompressor_->block_size());
+            const size_t made = decompressor_->decompress(chunk, size, chunk_);
             at_ = chunk_->as<uint8_t>();
-            end_ = at_ + decompressor_->decompress(chunk, size, chunk_->mutable_as<uint8_t>());
+            end_ = at_ + made;
         }
         if (at_ != end_) return true;
     }

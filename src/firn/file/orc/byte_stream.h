@@ -26,11 +26,14 @@ public:
     bool is_none() const { return compression_ == Compression::None; }
     uint64_t block_size() const { return block_size_; }
     const std::string& file() const { return file_; }
-    /// Decompresses one chunk into `out`, which has room for block_size() bytes; the bytes made.
-    size_t decompress(const uint8_t* in, size_t in_size, uint8_t* out);
+    /// Decompresses one chunk into `chunk`, whose buffer is used again or replaced; the bytes made. Short chunks get short
+    /// buffers: a wide table has many streams.
+    size_t decompress(const uint8_t* in, size_t in_size, MutableBufferPtr& chunk);
 
 private:
     struct Codec;
+    size_t decompress_into(const uint8_t* in, size_t in_size, uint8_t* out);
+    MutableBufferPtr scratch_;  // of block_size_ bytes
     Compression compression_;
     uint64_t block_size_;
     std::string file_;
