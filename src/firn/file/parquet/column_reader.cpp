@@ -1,45 +1,10 @@
-#include "firn/file/parquet/column_reader.h"
+#include "firn/file/parquet/column_plan.h"
 
 #include <algorithm>
 
 #include "firn/base/error.h"
 
 namespace firn::file::pq {
-
-struct ColumnReader::Plan {
-    const Node* node = nullptr;  // null: not in the file
-    TypePtr type;
-    VectorPtr missing;           // flat, one row
-    bool missing_is_default = true;
-    std::vector<PlanPtr> children;
-    std::unique_ptr<LeafReader> reader;  // leaves
-    LeafRows rows;                       // of this read
-    /// A leaf at or below this node, whose levels say how many values the node has and which of them are there.
-    Plan* levels = nullptr;
-    PlanPtr own_levels;                  // where no wanted leaf gives them
-};
-
-/// Which entries of a leaf's levels begin a value of a node: those of at most this repetition and at least this definition.
-struct ColumnReader::Slots {
-    uint8_t repetition = 0;
-    uint8_t definition = 0;
-
-    template <typename F>
-    void for_each(const LeafRows& rows, F&& f) const {
-        const uint8_t* levels = rows.definition.data();
-        if (rows.repetition.empty()) {
-            for (size_t i = 0; i < rows.definition.size(); ++i) f(levels[i]);
-            return;
-        }
-        for (size_t i = 0; i < rows.definition.size(); ++i)
-            if (rows.repetition[i] <= repetition && levels[i] >= definition) f(levels[i]);
-    }
-    size_t count(const LeafRows& rows) const {
-        size_t n = 0;
-        for_each(rows, [&](uint8_t) { ++n; });
-        return n;
-    }
-};
 
 namespace {
 
@@ -77,7 +42,13 @@ ColumnReader::PlanPtr ColumnReader::make_plan(const GroupContext& context, const
     if (static_cast<size_t>(wanted.source) >= context.schema->by_field.size())
         fail(ErrorCode::LOGICAL_ERROR, "field {} is not in the file", wanted.source);
     plan->node = context.schema->by_field[static_cast<size_t>(wanted.source)];
-    if (plan->node->kind == Node::Kind::Variant) fail(ErrorCode::NOT_IMPLEMENTED, "column '{}' is a variant: not supported", plan->node->name);
+    if (plan->node->kind == Node::Kind::Variant) {
+        if (unwrap(wanted.type)->id() != TypeId::String)
+            fail(ErrorCode::INCORRECT_DATA, "column '{}' is a variant: it cannot be read as {}", plan->node->name, wanted.type->name());
+        plan = variant_plan(context, *plan->node);
+        plan->type = wanted.type;
+        return plan;
+    }
     if (plan->node->kind == Node::Kind::Leaf) {
         const Physical physical = wanted.type->physical();
         if (physical == Physical::Array || physical == Physical::Tuple)
@@ -141,9 +112,19 @@ void ColumnReader::load_levels(Plan& plan, uint64_t begin, size_t count) {
 }
 
 VectorPtr ColumnReader::assemble(Plan& plan, const Slots& slots) {
-    if (plan.node->kind == Node::Kind::Leaf) return assemble_leaf(plan, slots);
-    if (plan.node->kind == Node::Kind::Struct) return assemble_struct(plan, slots);
-    return assemble_list(plan, slots);
+    VectorPtr out;
+    switch (plan.node->kind) {
+        case Node::Kind::Leaf: out = assemble_leaf(plan, slots); break;
+        case Node::Kind::Struct: out = assemble_struct(plan, slots); break;
+        case Node::Kind::Variant: out = assemble_variant(plan, slots); break;
+        default: out = assemble_list(plan, slots);
+    }
+    if (plan.keeps_presence) {
+        plan.values = out;
+        plan.present.clear();
+        slots.for_each(plan.levels->rows, [&](uint8_t level) { plan.present.push_back(level >= plan.node->definition); });
+    }
+    return out;
 }
 
 VectorPtr ColumnReader::assemble_leaf(Plan& plan, const Slots& slots) {

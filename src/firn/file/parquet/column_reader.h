@@ -29,10 +29,10 @@ public:
 private:
     struct Plan;
     struct Slots;
+    class VariantWriter;
     using PlanPtr = std::unique_ptr<Plan>;
 
     static PlanPtr make_plan(const GroupContext& context, const ReadField& wanted);
-    static PlanPtr levels_only(const GroupContext& context, const Node& node);
     static void plan_children(const GroupContext& context, const ReadField& wanted, Plan& plan);
     static bool is_plain(const Plan& plan);
     static VectorPtr read_plain(Plan& plan, uint64_t begin, size_t count, const Selection* selection);
@@ -42,6 +42,8 @@ private:
     static VectorPtr assemble_struct(Plan& plan, const Slots& slots);
     static VectorPtr assemble_list(Plan& plan, const Slots& slots);
     static VectorPtr missing_rows(const Plan& plan, const Plan& parent, const Slots& slots, size_t n);
+    static PlanPtr variant_plan(const GroupContext& context, const Node& node);
+    static VectorPtr assemble_variant(Plan& plan, const Slots& slots);
     VectorPtr read_range(uint64_t begin, size_t count);
 
     PlanPtr plan_;

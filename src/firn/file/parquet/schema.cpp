@@ -205,6 +205,8 @@ private:
         leaf.physical = *from.physical;
         leaf.length = from.type_length;
         leaf.path = path();
+        leaf.annotation = from.annotation;
+        leaf.utc = from.utc;
         if (leaf.physical == PhysicalType::FixedLenByteArray && (leaf.length <= 0 || leaf.length > (1 << 24)))
             fail(ErrorCode::INCORRECT_DATA, "column '{}' has values of {} bytes, which is out of range", leaf.path, leaf.length);
         if (from.children != 0) fail(ErrorCode::INCORRECT_DATA, "column '{}' has both a physical type and children", leaf.path);

@@ -33,6 +33,8 @@ struct Leaf {
     TypePtr type;    // natural, never Nullable
     bool ordered = true;  // min and max mean something for this type
     bool is_unsigned = false;  // integers whose order is unsigned; so is that of strings (deprecated statistics are not)
+    Annotation annotation = Annotation::None;
+    bool utc = false;     // timestamps: instants
     std::string path;  // "a.list.element", for messages
 
     /// Bytes of a stored value in memory: StringRef for BYTE_ARRAY, a byte for BOOLEAN.
