@@ -49,6 +49,8 @@ private:
         }
         if (typed->node->kind == Node::Kind::Struct) {
             append_object(out, *typed, names, row, has_value ? string_at(*value->values, row) : std::string_view());
+        } else if (has_value) {
+            fail(ErrorCode::INCORRECT_DATA, "a variant has both a value and a typed_value");
         } else if (typed->node->kind == Node::Kind::List) {
             append_array(out, *typed, names, row);
         } else if (typed->reader) {
@@ -83,7 +85,8 @@ private:
             VariantFields others;
             if (!variant_fields(names, rest, others))
                 fail(ErrorCode::INCORRECT_DATA, "a variant has shredded fields, but its value is no object");
-            for (const auto& [name, value] : others) append_variant(fields[std::string(name)], names, value);
+            for (const auto& [name, value] : others)
+                if (!member(object, name)) append_variant(fields[std::string(name)], names, value);
         }
         for (const auto& field : object.children) {
             if (field->node->kind != Node::Kind::Struct) fail(ErrorCode::INCORRECT_DATA, "a variant's shredded field is no group");
@@ -122,7 +125,7 @@ private:
             case TypeId::Int64:
             case TypeId::Decimal:
                 return append_value(out, *leaf.type, flat.values_buffer()->data() + at * leaf.type->value_size(), TimeZone::utc());
-            default: fail(ErrorCode::INCORRECT_DATA, "a variant's typed_value is of a type that variants have not: {}", leaf.type->name());
+            default: fail(ErrorCode::LOGICAL_ERROR, "a variant's typed_value of type {} was let through", leaf.type->name());
         }
     }
 
@@ -130,12 +133,36 @@ private:
     const Plan* metadata_;
 };
 
+namespace {
+
+void check_shredded_type(const Leaf& leaf) {
+    switch (leaf.type->id()) {
+        case TypeId::Bool:
+        case TypeId::Int8:
+        case TypeId::Int16:
+        case TypeId::Int32:
+        case TypeId::Int64:
+        case TypeId::Float32:
+        case TypeId::Float64:
+        case TypeId::Decimal:
+        case TypeId::Date32:
+        case TypeId::DateTime64:
+        case TypeId::String:
+        case TypeId::UUID:
+            return;
+        default: fail(ErrorCode::INCORRECT_DATA, "a variant's '{}' is of a type that variants have not: {}", leaf.path, leaf.type->name());
+    }
+}
+
+}  // namespace
+
 /// The plan of what a variant's group holds, by the file's own types.
 ColumnReader::PlanPtr ColumnReader::variant_plan(const GroupContext& context, const Node& node) {
     auto plan = std::make_unique<Plan>();
     plan->node = &node;
     plan->keeps_presence = true;
     if (node.kind == Node::Kind::Leaf) {
+        check_shredded_type(node.leaf);
         plan->type = make_nullable(node.leaf.type);
         const auto column = static_cast<size_t>(node.leaf.column);
         plan->reader = std::make_unique<LeafReader>(context.file, context.group->columns[column], node, plan->type);
