@@ -27,10 +27,11 @@ def main():
     prefix = sys.argv[1]
     target = os.path.join(prefix, "share/doc/firn/licences")
     os.makedirs(target, exist_ok=True)
-    arrow = os.path.join(os.environ.get("FIRN_PYARROW", ".deps/pyarrow"), "LICENSE.txt")
+    wheel = os.environ.get("FIRN_PYARROW") or ".deps/pyarrow"
+    arrow = (glob.glob(wheel + "/LICENSE.txt") + glob.glob(wheel + "/../pyarrow-*.dist-info/licenses/LICENSE.txt") + [""])[0]
     for path in sorted(glob.glob(os.path.join(prefix, "lib/firn/*.so*"))):
         library = os.path.basename(path)
-        if library.startswith(("libarrow", "libparquet")):
+        if library.startswith("libarrow"):
             if os.path.exists(arrow):
                 shutil.copy(arrow, os.path.join(target, "arrow.txt"))
             continue

@@ -76,7 +76,7 @@ setup_arrow() {
     python3 - <<'PYTHON'
 import glob, os, re, zipfile
 
-wanted = re.compile(r"pyarrow/include/|pyarrow/lib(arrow|parquet)\.so\.\d+$|pyarrow-.*/licenses/")
+wanted = re.compile(r"pyarrow/include/|pyarrow/libarrow\.so\.\d+$|pyarrow-.*/licenses/")
 with zipfile.ZipFile(glob.glob(".deps/wheel/*.whl")[0]) as wheel:
     for name in wheel.namelist():
         if wanted.match(name):
