@@ -180,6 +180,22 @@ TEST(AvroData, UnitsAreRunsOfBlocks) {
     EXPECT_EQ(read_rows(*reader, 1, 15000, 1, nullptr)[0], "35000");
 }
 
+TEST(AvroData, VariantsAreJson) {
+    const std::string schema =
+        R"({"type":"record","name":"r","fields":[{"name":"v","field-id":1,"type":["null",{"type":"record","name":"v1","logicalType":"variant",)"
+        R"("fields":[{"name":"metadata","type":"bytes"},{"name":"value","type":"bytes"}]}]}]})";
+    // {"a": 1}: one name of one byte; an object of one field, an int8.
+    const std::string metadata("\x01\x01\x00\x01\x61", 5), object("\x02\x01\x00\x00\x02\x0c\x01", 7);
+    const auto read = [&](const std::string& value) {
+        const std::string row = number(1) + text(metadata) + text(value);
+        return open_avro(open_bytes(avro_file(schema, {{2, row + number(0)}}), "variant.avro"));
+    };
+    const auto file = read(object);
+    EXPECT_EQ(fields_of(*file), "v Nullable(String)");
+    EXPECT_EQ(rows_of(*file), (std::vector<std::string>{R"('{"a":1}')", "NULL"}));
+    expect_error(ErrorCode::INCORRECT_DATA, "variant.avro", [&] { rows_of(*read(object.substr(0, 5))); });
+}
+
 TEST(AvroData, DamageIsAnErrorThatNamesTheFile) {
     const std::string schema = R"({"type":"record","name":"r","fields":[{"name":"s","type":["null","string"]}]})";
     const auto read = [&](int64_t count, const std::string& bytes) {

@@ -158,6 +158,16 @@ void expect_error(ErrorCode code, const std::string& words, const std::function<
     }
 }
 
+TEST(OrcFile, VariantsAreJson) {
+    const auto file = open_orc(open_test_file(kData + "variant.orc"));
+    EXPECT_EQ(fields_of(*file), "id Nullable(Int32), v Nullable(String)");
+    EXPECT_EQ(field_of(*file, "v").field_id, 2);
+    EXPECT_EQ(rows_of(*file, 2), (std::vector<std::string>{"0\tNULL", "1\t'{\"a\":1}'", "2\t'{\"a\":2}'", "3\tNULL", "4\t'{\"a\":4}'",
+                                                          "5\t'{\"a\":5}'", "6\tNULL"}));
+    EXPECT_FALSE(file->unit_statistics(0, 1).min);
+    EXPECT_FALSE(file->unit_dictionary(0, 1));
+}
+
 TEST(OrcFile, WhatIsNoPromotionIsAnError) {
     const auto file = only_file("types_v2_orc", 0);
     ReadField narrow = read_whole(field_of(*file, "l"));

@@ -198,6 +198,7 @@ std::unique_ptr<ValueReader> make_value_reader(DataContext& context, const ReadF
              field.type->name(), wanted.type->name());
     if (natural == TypeId::Tuple) return std::make_unique<RecordReader>(context, source, field, wanted, name);
     if (nested) return std::make_unique<ArrayReader>(context, source, field, wanted, name);
+    if (is_variant(context.schema, context.schema.node(source.node))) return make_variant_reader(context, wanted, name);
     return make_leaf_reader(context, wanted, name);
 }
 

@@ -100,7 +100,9 @@ private:
     }
 
     void add_children(FileField& field, const Node& node, int depth) {
-        if (node.kind == Kind::Record) {
+        if (is_variant(schema_, node)) {
+            field.type = make_type(TypeId::String);
+        } else if (node.kind == Kind::Record) {
             std::vector<TypePtr> types;
             std::vector<std::string> names;
             for (const auto& child : node.fields) {
@@ -145,6 +147,13 @@ private:
 };
 
 }  // namespace
+
+bool is_variant(const Schema& schema, const Node& node) {
+    const auto is_bytes = [&](const Field& field) { return schema.node(field.type).kind == Kind::Bytes; };
+    return node.kind == Kind::Record && node.logical == Logical::Variant && node.fields.size() == 2 &&
+           node.fields[0].name == "metadata" && node.fields[1].name == "value" && is_bytes(node.fields[0]) &&
+           is_bytes(node.fields[1]);
+}
 
 DataSchema to_data_schema(const Schema& schema, const std::string& file) { return DataSchemaMaker(schema, file).make(); }
 

@@ -25,8 +25,11 @@ struct DataSchema {
 ///
 /// Natural types: timestamps are DateTime64 of 3, 6 or 9 digits, of 'UTC' where the schema says adjust-to-utc; time of day
 /// is an Int64 of microseconds (Int32 of milliseconds); enums are String; Iceberg's maps (arrays of key and value with
-/// logicalType map) are Map.
+/// logicalType map) are Map; variants are a String of JSON.
 DataSchema to_data_schema(const Schema& schema, const std::string& file);
+
+/// A record of metadata and value that is one variant.
+bool is_variant(const Schema& schema, const Node& node);
 
 inline constexpr size_t kMaxDataFields = 100'000;
 

@@ -56,6 +56,8 @@ private:
 std::unique_ptr<ValueReader> make_value_reader(DataContext& context, const ReadField& wanted, const std::string& name);
 /// The same for fields that are no record, array or map.
 std::unique_ptr<ValueReader> make_leaf_reader(DataContext& context, const ReadField& wanted, const std::string& name);
+/// The same for a variant, read as JSON text.
+std::unique_ptr<ValueReader> make_variant_reader(DataContext& context, const ReadField& wanted, const std::string& name);
 /// A reader for the keys of an Avro map.
 std::unique_ptr<ValueReader> make_key_reader(DataContext& context, const TypePtr& wanted, const std::string& name);
 

@@ -23,7 +23,7 @@ StripeReader::StripeReader(std::shared_ptr<const storage::OpenFile> file, const 
 }
 
 const FileField& StripeReader::field(int index) const {
-    if (index < 0 || static_cast<size_t>(index) >= fields_.size())
+    if (index < 0 || static_cast<size_t>(index) >= fields_.size() || !fields_[static_cast<size_t>(index)])
         fail(ErrorCode::LOGICAL_ERROR, "ORC file {} has no field {}", path(), index);
     return *fields_[static_cast<size_t>(index)];
 }

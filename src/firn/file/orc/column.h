@@ -103,4 +103,7 @@ std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const Rea
 /// The same for a field that is no struct, list or map.
 std::unique_ptr<ColumnReader> make_leaf_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name);
 
+/// The same for a variant: a struct of metadata and value, read as JSON text.
+std::unique_ptr<ColumnReader> make_variant_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name);
+
 }  // namespace firn::file::orc

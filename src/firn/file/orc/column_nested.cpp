@@ -4,6 +4,7 @@
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/file/orc/column.h"
+#include "firn/file/orc/schema.h"
 
 namespace firn::file::orc {
 namespace {
@@ -159,6 +160,7 @@ std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const Rea
     };
     switch (stripe.type(column).kind) {
         case Kind::Struct:
+            if (is_variant(stripe.tail(), column)) return make_variant_reader(stripe, wanted, name);
             expect(TypeId::Tuple, wanted.type->children().size());
             return std::make_unique<StructReader>(stripe, column, wanted, name);
         case Kind::List:

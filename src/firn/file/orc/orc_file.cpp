@@ -182,7 +182,7 @@ private:
     const FileField* leaf(size_t unit, int field) const {
         if (unit >= units()) fail(ErrorCode::LOGICAL_ERROR, "ORC file {} has no stripe {}", path(), unit);
         const FileField* found = by_index_.at(static_cast<size_t>(field));
-        return found->children.empty() ? found : nullptr;
+        return found && found->children.empty() && tail_.types[column_of(field)].kind != Kind::Struct ? found : nullptr;
     }
 
     void note(const FileField& field, bool below_list) {
@@ -195,7 +195,7 @@ private:
     /// Counts of a field below a list or map are of elements; how many those are is not told.
     ValueStatistics statistics(const ColumnStatistics& from, int field, uint64_t rows) const {
         const auto index = static_cast<size_t>(field);
-        if (!by_index_.at(index)->children.empty()) return {};
+        if (!by_index_.at(index) || !by_index_[index]->children.empty()) return {};
         return to_value_statistics(from, tail_, tail_.types[index + 1], *by_index_[index],
                                    below_list_[index] ? std::nullopt : std::optional<uint64_t>(rows));
     }

@@ -54,6 +54,11 @@ private:
         field.utc = type.kind == Kind::TimestampInstant;
         switch (type.kind) {
             case Kind::Struct: {
+                if (is_variant(tail_, column)) {
+                    next_ += 2;
+                    field.type = make_nullable(make_type(TypeId::String));
+                    break;
+                }
                 field.children = struct_fields(type, depth);
                 std::vector<TypePtr> types;
                 for (const auto& child : field.children) types.push_back(child.type);
@@ -125,6 +130,14 @@ private:
 };
 
 }  // namespace
+
+bool is_variant(const Tail& tail, uint32_t column) {
+    const Type& type = tail.types[column];
+    if (type.struct_type != "VARIANT" || type.kind != Kind::Struct || type.field_names.size() != 2) return false;
+    if (column + 2 >= tail.types.size() || type.subtypes != std::vector<uint32_t>{column + 1, column + 2}) return false;
+    return type.field_names[0] == "metadata" && type.field_names[1] == "value" &&
+           tail.types[column + 1].kind == Kind::Binary && tail.types[column + 2].kind == Kind::Binary;
+}
 
 std::vector<FileField> to_fields(const Tail& tail, const std::string& file) { return FieldMaker(tail, file).fields(); }
 

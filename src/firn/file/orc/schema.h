@@ -10,8 +10,12 @@ namespace firn::file::orc {
 /// columns are numbered depth first. NOT_IMPLEMENTED for unions, TOO_DEEP_RECURSION beyond kMaxDepth.
 ///
 /// Natural types: timestamps have 9 digits, 6 where Iceberg wrote the file and does not say NANOS; instants are of 'UTC'.
-/// Iceberg's uuid is UUID, its fixed FixedString, its time Int64 of microseconds. All is optional but a map's key.
+/// Iceberg's uuid is UUID, its fixed FixedString, its time Int64 of microseconds, its variant (a struct of metadata and
+/// value) a String of JSON whose parts are no fields. All is optional but a map's key.
 std::vector<FileField> to_fields(const Tail& tail, const std::string& file);
+
+/// A struct of metadata and value that is one variant.
+bool is_variant(const Tail& tail, uint32_t column);
 
 inline constexpr int kMaxDepth = 64;
 

@@ -49,6 +49,7 @@ Type to_type(const storage::OpenFile& file, const proto::Type& from) {
         if (key == "iceberg.id") type.iceberg_id = parse_number(attribute.value());
         else if (key == "iceberg.binary-type") type.binary_type = attribute.value();
         else if (key == "iceberg.timestamp-unit") type.timestamp_unit = attribute.value();
+        else if (key == "iceberg.struct-type") type.struct_type = attribute.value();
         else if (key == "iceberg.length") type.fixed_length = static_cast<uint32_t>(std::max(0, parse_number(attribute.value()).value_or(0)));
     }
     return type;

@@ -33,6 +33,7 @@ struct Type {
     std::optional<int> iceberg_id;
     std::string binary_type;     ///< UUID, FIXED, BINARY
     std::string timestamp_unit;  ///< MICROS, NANOS
+    std::string struct_type;     ///< VARIANT
     uint32_t fixed_length = 0;
 };
 

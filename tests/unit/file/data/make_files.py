@@ -109,6 +109,11 @@ def main():
     names = [c for c in rows.column_names if not pa.types.is_nested(rows.schema.field(c).type)]
     pa.orc.write_table(rows.select(names), "bloom.orc", compression="zlib", row_index_stride=100,
                        bloom_filter_columns=list(range(1, len(names) + 1)), bloom_filter_fpp=0.01)
+    variant = pa.struct([pa.field("metadata", pa.binary()), pa.field("value", pa.binary())])
+    attributes = {"iceberg.id": "2", "iceberg.struct-type": "VARIANT"}
+    values = [{"metadata": b"\1\1\0\1a", "value": b"\2\1\0\0\2\x0c" + bytes([i])} if i % 3 else None for i in range(7)]
+    pa.orc.write_table(pa.table([pa.array(range(7), pa.int32()), pa.array(values, variant)],
+                                schema=pa.schema([pa.field("id", pa.int32()), pa.field("v", variant, metadata=attributes)])), "variant.orc")
     with open("types.avro", "wb") as out:
         fastavro.writer(out, avro_schema(), [avro_row(i) for i in range(ROWS)], codec="deflate", sync_interval=5000)
 
