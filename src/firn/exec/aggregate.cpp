@@ -1,5 +1,6 @@
 // GROUP BY: one table of groups a worker, merged in partitions when the input has ended.
 #include <algorithm>
+#include <array>
 
 #include "firn/base/error.h"
 #include "firn/exec/evaluator.h"
@@ -12,6 +13,11 @@ namespace {
 
 using functions::AggregateFunction;
 using plan::AggregateNode;
+
+/// A batch of at most so many groups, and at least so many rows, is sorted by group: adding rows to one state at a time
+/// takes a fraction of the time that scattered adding does.
+constexpr size_t kFewGroups = 16;
+constexpr size_t kRowsForFewGroups = 512;
 
 size_t state_alignment(const AggregateFunction& function) { return function.state_size() <= 8 ? 8 : 16; }
 
@@ -139,10 +145,21 @@ private:
         void add(const std::vector<VectorPtr>& values, size_t rows);
         void add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows);
 
+        bool sort_by_group(size_t rows);
+        void add_sorted(const std::vector<VectorPtr>& values, size_t rows);
+
         const Plan& plan;
         Groups& groups;
         Evaluator evaluator;
         std::vector<char*> states;
+        // Where a batch has few groups: its rows, group by group.
+        struct Part {
+            char* row;
+            size_t begin, end;
+        };
+        std::vector<Part> parts;
+        std::vector<uint8_t> part_of;
+        std::vector<uint32_t> order;
     };
 
     const Plan& plan_;
@@ -169,7 +186,69 @@ void AggregateStage::Worker::push(Batch&& batch) {
 }
 
 void AggregateStage::Worker::add(const std::vector<VectorPtr>& values, size_t rows) {
+    if (plan.has_keys() && !plan.active.empty() && sort_by_group(rows)) return add_sorted(values, rows);
     for (const size_t i : plan.active) add_call(i, values, rows);
+}
+
+/// Finds the groups of a batch; false when they are not few. `order` holds the rows of each part one after another.
+bool AggregateStage::Worker::sort_by_group(size_t rows) {
+    if (rows < kRowsForFewGroups) return false;
+    parts.clear();
+    part_of.resize(rows);
+    // Most rows are found at the place that their address says; what the place does not know is searched for.
+    constexpr size_t kPlaces = 64;
+    std::array<std::pair<char*, uint8_t>, kPlaces> places{};
+    for (size_t i = 0; i < rows; ++i) {
+        char* const row = states[i];
+        auto& place = places[(reinterpret_cast<uintptr_t>(row) * 0x9e3779b97f4a7c15ULL) >> 58];
+        if (place.first != row) {
+            size_t part = 0;
+            while (part < parts.size() && parts[part].row != row) ++part;
+            if (part == kFewGroups) return false;
+            if (part == parts.size()) parts.push_back({row, 0, 0});
+            place = {row, static_cast<uint8_t>(part)};
+        }
+        part_of[i] = place.second;
+        ++parts[place.second].end;
+    }
+    size_t at = 0;
+    for (Part& part : parts) {
+        const size_t count = part.end;
+        part.begin = part.end = at;
+        at += count;
+    }
+    if (parts.size() == 1) {
+        parts[0].end = rows;
+        return true;
+    }
+    order.resize(rows);
+    for (size_t i = 0; i < rows; ++i) order[parts[part_of[i]].end++] = static_cast<uint32_t>(i);
+    return true;
+}
+
+/// Each argument is brought into the order of groups once; then every group's rows are added as one.
+void AggregateStage::Worker::add_sorted(const std::vector<VectorPtr>& values, size_t rows) {
+    std::vector<std::pair<const Vector*, VectorPtr>> known;
+    const auto in_order = [&](const VectorPtr& vector) -> VectorPtr {
+        if (parts.size() == 1 || vector->is_constant()) return vector;
+        for (const auto& [from, to] : known)
+            if (from == vector.get()) return to;
+        known.emplace_back(vector.get(), gather(vector, order));
+        return known.back().second;
+    };
+    for (const size_t i : plan.active) {
+        if (plan.filter[i] != SIZE_MAX) {
+            add_call(i, values, rows);
+            continue;
+        }
+        const auto& call = plan.node.aggregates[i];
+        std::vector<VectorPtr> ordered, arguments(call.arguments.size());
+        for (size_t a = 0; a < arguments.size(); ++a) ordered.push_back(in_order(values[plan.first_argument[i] + a]));
+        for (const Part& part : parts) {
+            for (size_t a = 0; a < arguments.size(); ++a) arguments[a] = slice(ordered[a], part.begin, part.end - part.begin);
+            call.function->add_all(arguments, part.end - part.begin, part.row + plan.offsets[i], groups.arena);
+        }
+    }
 }
 
 void AggregateStage::Worker::add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows) {

@@ -1,7 +1,9 @@
 #include "firn/exec/sort_keys.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "firn/vector/row_ops.h"
 
@@ -9,6 +11,7 @@ namespace firn::exec {
 namespace {
 
 constexpr unsigned kPrefixBits = 128;
+constexpr size_t kRadixFrom = 2048;  // rows from which sorting by radix is faster than by comparison
 
 /// A value as an unsigned number that orders as the value does.
 template <typename T>
@@ -77,6 +80,8 @@ public:
         return width <= 16 && before >= 8 * width + (marks_ ? 2 : 0);
     }
 
+    unsigned used_bits() const { return kPrefixBits - left_; }
+
 private:
     template <typename Value, typename IsNan>
     void add_values(const Decoded& decoded, unsigned bits, Value value, IsNan is_nan) {
@@ -125,6 +130,33 @@ SortKeys::SortKeys(std::vector<SortDirection> directions, std::vector<VectorPtr>
         whole_ = false;
         break;
     }
+    used_bits_ = writer.used_bits();
+}
+
+/// Whole prefixes of at most 64 bits: byte by byte from the lowest, bytes that are the same everywhere left out.
+std::vector<uint32_t> SortKeys::sorted_by_radix(size_t begin, size_t end) const {
+    struct Item {
+        uint64_t prefix;
+        uint32_t row;
+    };
+    const size_t rows = end - begin;
+    TrackedVector<Item> items(rows), other(rows);
+    std::vector<std::array<uint32_t, 256>> counts(8);
+    for (size_t i = 0; i < rows; ++i) {
+        items[i] = {static_cast<uint64_t>(prefixes_[begin + i] >> 64), static_cast<uint32_t>(begin + i)};
+        for (size_t byte = 0; byte < 8; ++byte) ++counts[byte][items[i].prefix >> (8 * byte) & 255];
+    }
+    for (size_t byte = 0; byte < 8; ++byte) {
+        auto& places = counts[byte];
+        if (places[items[0].prefix >> (8 * byte) & 255] == rows) continue;
+        uint32_t at = 0;
+        for (uint32_t& place : places) at += std::exchange(place, at);
+        for (const Item& item : items) other[places[item.prefix >> (8 * byte) & 255]++] = item;
+        std::swap(items, other);
+    }
+    std::vector<uint32_t> order(rows);
+    for (size_t i = 0; i < rows; ++i) order[i] = items[i].row;
+    return order;
 }
 
 int SortKeys::compare(size_t a, size_t b, size_t keys) const {
@@ -138,6 +170,7 @@ int SortKeys::compare(size_t a, size_t b, size_t keys) const {
 }
 
 std::vector<uint32_t> SortKeys::sorted(size_t begin, size_t end) const {
+    if (whole_ && used_bits_ <= 64 && end - begin >= kRadixFrom) return sorted_by_radix(begin, end);
     struct Item {
         UInt128 prefix;
         uint32_t row;

@@ -41,8 +41,11 @@ private:
     std::vector<SortDirection> directions_;
     std::vector<VectorPtr> columns_;
     size_t rows_;
+    std::vector<uint32_t> sorted_by_radix(size_t begin, size_t end) const;
+
     TrackedVector<UInt128> prefixes_;
     bool whole_ = true;
+    unsigned used_bits_ = 0;  // of prefixes, from the highest
 };
 
 }  // namespace firn::exec

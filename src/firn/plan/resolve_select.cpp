@@ -44,10 +44,7 @@ public:
         if (select.having) out.having = filter(select.having, Clause::Having);
         if (select.qualify) out.qualify = filter(select.qualify, Clause::Qualify);
         resolve_order_by();
-        for (const sql::ExprPtr& expr : select.distinct_on) out.distinct_on.push_back(positional(expr, Clause::OrderBy));
         resolve_limits();
-        if (!select.distinct_on.empty() && select.limit_by_length)
-            fail(ErrorCode::SYNTAX_ERROR, "DISTINCT ON and LIMIT BY cannot stand in one query");
         out.has_group_by = !select.group_by.empty() || select.group_by_all || select.group_by_modifier != sql::GroupByModifier::None;
         out.aggregated = out.has_group_by || !scope.aggregates.empty() || select.with_totals;
     }
