@@ -91,7 +91,7 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
     const auto stride = static_cast<size_t>(width);
     const size_t half = 4 * stride / 8, value_bytes = (stride + 7) / 8;
     constexpr size_t kSlack = 32;  // what the loads below may read beyond a run
-    const uint32_t value_mask = value_bytes == 4 ? ~0u : (1u << (8 * value_bytes)) - 1;
+    const uint32_t spare_bits = value_bytes == 4 ? 0 : ((1u << (8 * value_bytes)) - 1) & ~((1u << width) - 1);
     const uint8_t* at = in;
     size_t done = 0;
     while (static_cast<size_t>(end - at) > kSlack && *at < 0x80) {
@@ -110,7 +110,8 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
             if (length + 8 > n - done) break;  // whole vectors are written
             uint32_t value;
             std::memcpy(&value, at + 1, 4);
-            const __m256i words = _mm256_set1_epi32(static_cast<int>(value & value_mask));
+            if (value & spare_bits) break;  // wider than it may be: the slower reader refuses it
+            const __m256i words = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(value)), mask);
             for (size_t i = 0; i < length; i += 8) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done + i), words);
             at += 1 + value_bytes;
             done += length;
@@ -172,6 +173,7 @@ void unpack_bits_portable(const uint8_t* in, const uint8_t* end, size_t first, s
 }
 
 size_t unpack_short_runs(const uint8_t*& at, const uint8_t* end, int width, size_t n, uint32_t* out) {
+    static_assert(kMaxVectorWidth <= 25);  // so that values of runs have a byte's bits to spare
     if (width == 0 || width > kMaxVectorWidth || !has_avx2()) return 0;
     return short_runs_avx2(at, end, width, n, out);
 }
@@ -206,6 +208,24 @@ size_t count_ones(const uint8_t* bytes, size_t n) {
     count = static_cast<size_t>(_mm_cvtsi128_si64(sums)) + static_cast<size_t>(_mm_extract_epi64(sums, 1));
     for (; i < n; ++i) count += bytes[i];
     return count;
+}
+
+size_t count_equal(const uint8_t* bytes, size_t n, uint8_t value) {
+    size_t count = 0, i = 0;
+    const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
+    for (; i + 16 <= n; i += 16)
+        count += static_cast<size_t>(__builtin_popcount(static_cast<unsigned>(
+            _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i)), wanted)))));
+    for (; i < n; ++i) count += bytes[i] == value;
+    return count;
+}
+
+void invert_flags(const uint8_t* valid, size_t n, uint8_t* out) {
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(valid + i)), _mm_set1_epi8(1)));
+    for (; i < n; ++i) out[i] = valid[i] ^ 1;
 }
 
 }  // namespace firn::file::pq

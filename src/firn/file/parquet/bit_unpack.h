@@ -43,6 +43,17 @@ void unpack_bools(const uint8_t* in, size_t first, size_t n, uint8_t* out);
 
 /// The largest of n values; 0 of none.
 uint32_t max_of(const uint32_t* values, size_t n);
+/// How many of n bytes are `value`.
+size_t count_equal(const uint8_t* bytes, size_t n, uint8_t value);
+/// out[i] = valid[i] ^ 1, valid being 0 or 1.
+void invert_flags(const uint8_t* valid, size_t n, uint8_t* out);
+/// Values of 4 or 8 bytes, one for each 1 of valid, to the places of those 1s; the other places become `fill`. 32 bytes
+/// behind the values have to be readable.
+void spread_values(const uint32_t* values, const uint8_t* valid, size_t n, uint32_t fill, uint32_t* out);
+void spread_values(const uint64_t* values, const uint8_t* valid, size_t n, uint64_t fill, uint64_t* out);
+/// n values of Width (4 or 8) bytes from Width streams of their bytes.
+void join_streams(const uint8_t* const* streams, size_t width, size_t n, char* out);
+
 /// How many of n bytes are 1; each is 0 or 1.
 size_t count_ones(const uint8_t* bytes, size_t n);
 

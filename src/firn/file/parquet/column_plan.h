@@ -41,9 +41,11 @@ struct ColumnReader::Slots {
             if (rows.repetition[i] <= repetition && levels[i] >= definition) f(levels[i]);
     }
     size_t count(const LeafRows& rows) const {
-        size_t n = 0;
-        for_each(rows, [&](uint8_t) { ++n; });
-        return n;
+        const size_t n = rows.definition.size();
+        if (rows.repetition.empty()) return n;
+        size_t count = 0;
+        for (size_t i = 0; i < n; ++i) count += (rows.repetition[i] <= repetition) & (rows.definition[i] >= definition);
+        return count;
     }
 };
 

@@ -130,6 +130,7 @@ VectorPtr ColumnReader::assemble(Plan& plan, const Slots& slots) {
 VectorPtr ColumnReader::assemble_leaf(Plan& plan, const Slots& slots) {
     const LeafRows& rows = plan.rows;
     const VectorPtr& values = rows.values;
+    if (values->size() == slots.count(rows)) return values;
     std::vector<uint32_t> places;
     places.reserve(rows.definition.size());
     uint32_t next = 0;
@@ -178,14 +179,15 @@ VectorPtr ColumnReader::assemble_list(Plan& plan, const Slots& slots) {
     auto* out = offsets->mutable_as<int64_t>();
     size_t n = 0;
     int64_t elements = 0;
+    bool orphans = false;
     for (size_t i = 0; i < rows.definition.size(); ++i) {
         const uint8_t repetition = rows.repetition[i], definition = rows.definition[i];
-        if (repetition <= slots.repetition && definition >= slots.definition) out[n++] = elements;
-        if (repetition <= inner.repetition && definition >= inner.definition) {
-            if (n == 0) fail(ErrorCode::INCORRECT_DATA, "a page's levels contradict each other");
-            ++elements;
-        }
+        out[n] = elements;
+        n += (repetition <= slots.repetition) & (definition >= slots.definition);
+        elements += (repetition <= inner.repetition) & (definition >= inner.definition);
+        orphans |= n == 0 && elements != 0;
     }
+    if (orphans) fail(ErrorCode::INCORRECT_DATA, "a page's levels contradict each other");
     out[n] = elements;
     offsets->shrink((n + 1) * sizeof(int64_t));
     std::vector<VectorPtr> children;

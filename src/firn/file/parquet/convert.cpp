@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "firn/base/error.h"
 #include "firn/base/wide_int.h"
@@ -53,6 +54,37 @@ void from_big_endian(const Leaf& leaf, const uint8_t* bytes, size_t size, char* 
     std::memcpy(out, little, Bytes);
 }
 
+/// Big-endian two's complement of Length bytes, 1 … 16.
+template <size_t Length>
+Int128 read_big_endian(const char* bytes) {
+    constexpr size_t kHigh = Length > 8 ? Length - 8 : Length;
+    uint64_t high = 0;
+    std::memcpy(reinterpret_cast<char*>(&high), bytes, kHigh);
+    const auto top = static_cast<int64_t>(__builtin_bswap64(high)) >> (64 - 8 * kHigh);
+    if constexpr (Length <= 8) return top;
+    uint64_t low;
+    std::memcpy(&low, bytes + kHigh, 8);
+    return static_cast<Int128>(static_cast<UInt128>(static_cast<Int128>(top)) << 64 | __builtin_bswap64(low));
+}
+
+template <typename To, size_t Length>
+void fixed_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) {
+    for (size_t i = 0; i < n; ++i) {
+        const Int128 value = read_big_endian<Length>(raw + i * Length);
+        const To narrow = static_cast<To>(value);
+        if (sizeof(To) < Length && narrow != value) does_not_fit(leaf);
+        std::memcpy(out + i * sizeof(To), &narrow, sizeof(To));
+    }
+}
+
+template <typename To>
+bool short_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) {
+    const auto run = [&]<size_t... Lengths>(std::index_sequence<Lengths...>) {
+        return ((static_cast<size_t>(leaf.length) == Lengths + 1 && (fixed_to_decimal<To, Lengths + 1>(leaf, raw, n, out), true)) || ...);
+    };
+    return run(std::make_index_sequence<16>());
+}
+
 template <size_t Bytes>
 void bytes_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) {
     if (leaf.physical == PhysicalType::ByteArray) {
@@ -60,6 +92,13 @@ void bytes_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) {
         for (size_t i = 0; i < n; ++i)
             from_big_endian<Bytes>(leaf, reinterpret_cast<const uint8_t*>(refs[i].data), refs[i].size, out + i * Bytes);
         return;
+    }
+    if constexpr (Bytes == 4) {
+        if (short_to_decimal<int32_t>(leaf, raw, n, out)) return;
+    } else if constexpr (Bytes == 8) {
+        if (short_to_decimal<int64_t>(leaf, raw, n, out)) return;
+    } else if constexpr (Bytes == 16) {
+        if (short_to_decimal<Int128>(leaf, raw, n, out)) return;
     }
     const auto length = static_cast<size_t>(leaf.length);
     for (size_t i = 0; i < n; ++i)

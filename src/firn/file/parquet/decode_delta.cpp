@@ -77,35 +77,56 @@ public:
           suffixes_(Bytes{DeltaReader(prefixes_).finish(), bytes.end}), arena_(std::make_shared<Arena>(1 << 16)) {}
     void read(size_t n, char* out) override {
         for (size_t i = 0; i < n; ++i) {
-            advance();
-            if (fixed_) {
-                if (last_.size() != width_) fail(ErrorCode::INCORRECT_DATA, "a value has {} bytes, not {}", last_.size(), width_);
-                std::memcpy(out + i * width_, last_.data(), width_);
-            } else {
-                reinterpret_cast<StringRef*>(out)[i] = StringRef(arena_->copy(last_.data(), last_.size()), last_.size());
-            }
+            const auto [prefix, suffix] = next();
+            const size_t size = prefix + suffix.size;
+            if (fixed_ && size != width_) fail(ErrorCode::INCORRECT_DATA, "a value has {} bytes, not {}", size, width_);
+            char* place = fixed_ ? out + i * width_ : arena_->allocate(size, 1);
+            std::memcpy(place, last_.data(), prefix);
+            std::memcpy(place + prefix, suffix.data, suffix.size);
+            last_ = {place, size};
+            if (!fixed_) reinterpret_cast<StringRef*>(out)[i] = StringRef(place, size);
         }
+        if (fixed_) keep_last();  // what it lies in is the caller's
     }
     void skip(size_t n) override {
-        for (size_t i = 0; i < n; ++i) advance();
+        keep_last();
+        for (size_t i = 0; i < n; ++i) {
+            const auto [prefix, suffix] = next();
+            kept_.resize(prefix);
+            kept_.append(suffix.data, suffix.size);
+            last_ = kept_;
+        }
     }
     std::shared_ptr<const void> owner() const override { return arena_; }
 
 private:
-    void advance() {
-        int32_t prefix = 0;
-        prefixes_.read(1, &prefix);
+    std::pair<size_t, StringRef> next() {
+        if (at_ == filled_) fill();
+        const int32_t prefix = block_[at_++];
         const StringRef suffix = suffixes_.next();
         if (prefix < 0 || static_cast<size_t>(prefix) > last_.size())
             fail(ErrorCode::INCORRECT_DATA, "a string shares {} bytes with one of {}", prefix, last_.size());
-        last_.resize(static_cast<size_t>(prefix));
-        last_.append(suffix.data, suffix.size);
+        return {static_cast<size_t>(prefix), suffix};
+    }
+    void fill() {
+        filled_ = std::min<size_t>(prefixes_.left(), std::size(block_));
+        if (!filled_) fail(ErrorCode::INCORRECT_DATA, "a page has fewer values than its header says");
+        prefixes_.read(filled_, block_);
+        at_ = 0;
+    }
+    void keep_last() {
+        if (last_.data() == kept_.data()) return;
+        kept_.assign(last_);
+        last_ = kept_;
     }
     bool fixed_;
     DeltaReader prefixes_;
     LengthStrings suffixes_;
     std::shared_ptr<Arena> arena_;
-    std::string last_;
+    std::string_view last_ = std::string_view("", 0);  // the value before the next
+    std::string kept_;                                 // where it lies unless in the arena
+    int32_t block_[128];
+    size_t at_ = 0, filled_ = 0;
 };
 
 }  // namespace

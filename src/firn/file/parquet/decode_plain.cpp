@@ -130,13 +130,16 @@ public:
     ByteStreamSplit(size_t width, Bytes bytes) : ValueDecoder(width), begin_(bytes.begin), total_(bytes.size() / width) {}
     void read(size_t n, char* out) override {
         if (n > total_ - index_) too_few();
-        if (width_ == 4) join<4>(n, out);
-        else if (width_ == 8) join<8>(n, out);
-        else
+        if (width_ == 4 || width_ == 8) {
+            const uint8_t* streams[8];
+            for (size_t byte = 0; byte < width_; ++byte) streams[byte] = begin_ + byte * total_ + index_;
+            join_streams(streams, width_, n, out);
+        } else {
             for (size_t byte = 0; byte < width_; ++byte) {
                 const uint8_t* stream = begin_ + byte * total_ + index_;
                 for (size_t i = 0; i < n; ++i) out[i * width_ + byte] = static_cast<char>(stream[i]);
             }
+        }
         index_ += n;
     }
     void skip(size_t n) override {
@@ -153,16 +156,6 @@ public:
     }
 
 private:
-    template <size_t Width>
-    void join(size_t n, char* out) const {
-        const uint8_t* streams[Width];
-        for (size_t byte = 0; byte < Width; ++byte) streams[byte] = begin_ + byte * total_ + index_;
-        for (size_t i = 0; i < n; ++i) {
-            uint64_t value = 0;
-            for (size_t byte = 0; byte < Width; ++byte) value |= static_cast<uint64_t>(streams[byte][i]) << (8 * byte);
-            std::memcpy(out + i * Width, &value, Width);
-        }
-    }
     const uint8_t* begin_;
     size_t total_;
     size_t index_ = 0;

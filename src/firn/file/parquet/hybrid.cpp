@@ -47,6 +47,7 @@ void HybridReader::next_run() {
         value_ = 0;
         for (size_t i = 0; i < bytes; ++i) value_ |= static_cast<uint32_t>(at_[i]) << (8 * i);
         at_ += bytes;
+        if (width_ < 32 && value_ >> width_) fail(ErrorCode::INCORRECT_DATA, "a run's value has more than {} bits", width_);
     }
 }
 
@@ -164,6 +165,7 @@ LevelReader LevelReader::bit_packed(const uint8_t* begin, const uint8_t* end, ui
 }
 
 void LevelReader::check(const uint8_t* levels, size_t n) const {
+    if (max_ == (1u << width_) - 1) return;  // there is none above it
     uint8_t most = 0;
     for (size_t i = 0; i < n; ++i) most = std::max(most, levels[i]);
     if (most > max_) fail(ErrorCode::INCORRECT_DATA, "level {} is above the column's maximum, {}", most, max_);

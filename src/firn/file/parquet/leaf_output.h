@@ -51,9 +51,9 @@ private:
     size_t run_ = 0;       // rows of a run of base_ not yet written as codes; then part_ is 0
 };
 
-/// Moves the first values of `out`, one for each 1 of valid, to the places of those 1s; other places become `fill`.
+/// As spread_values, in place, for values of any width: the dense ones are the first of `out`.
 template <typename T>
-void spread(T* out, const uint8_t* valid, size_t n, size_t dense, T fill) {
+void spread_in_place(T* out, const uint8_t* valid, size_t n, size_t dense, T fill) {
     size_t i = n;
     while (i > dense) {
         --i;

@@ -276,20 +276,35 @@ void LeafReader::read_mixed(size_t n, const uint32_t* rows, size_t m, LeafOutput
         dense_rows = picked_.data();
     }
     if (is_dictionary_) {
-        uint32_t* codes = out.add_codes(base_, m);
-        read_codes(present, dense_rows, dense, codes);
-        return spread(codes, valid, m, dense, dictionary_size_);
+        if (dense_codes_.size() < dense + 8) dense_codes_.resize(dense + 8);
+        read_codes(present, dense_rows, dense, dense_codes_.data());
+        return spread_values(dense_codes_.data(), valid, m, dictionary_size_, out.add_codes(base_, m));
     }
     char* values = out.add_values(m);
+    const size_t width = type_->value_size();
+    char* to = values;
+    if (width == 4 || width == 8) {
+        if (dense_values_.size() < dense * width + 32) dense_values_.resize(dense * width + 32);
+        to = dense_values_.data();
+    }
     Owners owners;
-    decode_values(*decoder_, present, dense_rows, dense, values, page_owner_, owners);
+    decode_values(*decoder_, present, dense_rows, dense, to, page_owner_, owners);
     for (auto& owner : owners) out.keep(std::move(owner));
-    const bool fixed = dispatch_fixed(type_->physical(), [&]<typename T>() { spread(reinterpret_cast<T*>(values), valid, m, dense, T{}); });
-    if (!fixed) spread(reinterpret_cast<StringRef*>(values), valid, m, dense, absent_string_);
+    spread_present(to, valid, m, dense, values);
     if (absent_owner_) out.keep(absent_owner_);
-    if (!nullable_) return;
-    uint8_t* nulls = out.nulls_of_last(m);
-    for (size_t i = 0; i < m; ++i) nulls[i] = valid[i] ^ 1;
+    if (nullable_) invert_flags(valid, m, out.nulls_of_last(m));
+}
+
+/// The dense values at `from` to their places in `out`, which may be the same.
+void LeafReader::spread_present(char* from, const uint8_t* valid, size_t n, size_t dense, char* out) const {
+    switch (type_->value_size()) {
+        case 4: return spread_values(reinterpret_cast<const uint32_t*>(from), valid, n, 0, reinterpret_cast<uint32_t*>(out));
+        case 8: return spread_values(reinterpret_cast<const uint64_t*>(from), valid, n, 0, reinterpret_cast<uint64_t*>(out));
+        default: break;
+    }
+    const bool fixed =
+        dispatch_fixed(type_->physical(), [&]<typename T>() { spread_in_place(reinterpret_cast<T*>(out), valid, n, dense, T{}); });
+    if (!fixed) spread_in_place(reinterpret_cast<StringRef*>(out), valid, n, dense, absent_string_);
 }
 
 void LeafReader::skip_present(size_t n) {
@@ -311,7 +326,7 @@ void LeafReader::skip_entries(size_t n) {
         uint8_t block[1024];
         const size_t part = std::min(n, sizeof block);
         definition_.read(part, block);
-        skip_present(static_cast<size_t>(std::count(block, block + part, max_definition_)));
+        skip_present(count_equal(block, part, max_definition_));
         n -= part;
     }
 }
@@ -377,6 +392,11 @@ void LeafReader::read_page_rows(uint64_t begin, uint64_t end, LeafRows& out, Pag
         const size_t from = block_at_;
         size_t take = from;  // entries from here on are wanted
         size_t at = from;
+        const size_t starts = count_equal(block_repetition_ + from, block_size_ - from, 0);
+        if (next_row_ > begin && next_row_ + starts <= end) {  // all of them are
+            next_row_ += starts;
+            at = block_size_;
+        }
         for (; at < block_size_; ++at) {
             if (block_repetition_[at] == 0) {
                 if (next_row_ == end) break;
@@ -388,8 +408,8 @@ void LeafReader::read_page_rows(uint64_t begin, uint64_t end, LeafRows& out, Pag
         }
         block_at_ = at;
         const uint8_t* levels = block_definition_;
-        tally.skipped += static_cast<size_t>(std::count(levels + from, levels + take, max_definition_));
-        tally.taken += static_cast<size_t>(std::count(levels + take, levels + at, max_definition_));
+        tally.skipped += count_equal(levels + from, take - from, max_definition_);
+        tally.taken += count_equal(levels + take, at - take, max_definition_);
         check_levels(levels + take, at - take);
         out.definition.insert(out.definition.end(), levels + take, levels + at);
         if (node_.repetition) out.repetition.insert(out.repetition.end(), block_repetition_ + take, block_repetition_ + at);

@@ -59,6 +59,7 @@ private:
     void read_codes(size_t n, const uint32_t* rows, size_t m, uint32_t* out);
     void decode_values(ValueDecoder& decoder, size_t n, const uint32_t* rows, size_t m, char* out, const BufferPtr& page,
                        Owners& owners);
+    void spread_present(char* from, const uint8_t* valid, size_t n, size_t dense, char* out) const;
     void skip_entries(size_t n);
     void skip_present(size_t n);
     void check_levels(const uint8_t* levels, size_t n) const;
@@ -110,7 +111,8 @@ private:
 
     std::vector<uint8_t> valid_;
     std::vector<uint32_t> picked_;
-    std::vector<uint32_t> code_scratch_;
+    std::vector<uint32_t> code_scratch_, dense_codes_;
+    std::vector<char> dense_values_;
     std::vector<char> raw_;
 };
 

@@ -69,6 +69,51 @@ TEST(BitUnpack, MaximumAndOnes) {
     EXPECT_EQ(count_ones(bytes.data(), 69), 2u);
 }
 
+template <typename T>
+void check_spreading(std::mt19937_64& random) {
+    for (size_t n = 0; n < 70; ++n) {
+        for (const unsigned share : {0u, 1u, 5u, 9u, 10u}) {
+            std::vector<uint8_t> valid(n);
+            std::vector<T> expected(n), dense;
+            for (size_t i = 0; i < n; ++i) {
+                valid[i] = random() % 10 < share;
+                expected[i] = valid[i] ? static_cast<T>(random()) : T{7};
+                if (valid[i]) dense.push_back(expected[i]);
+            }
+            dense.resize(dense.size() + 32 / sizeof(T));
+            std::vector<T> out(n);
+            spread_values(dense.data(), valid.data(), n, T{7}, out.data());
+            ASSERT_EQ(out, expected);
+            std::vector<uint8_t> nulls(n);
+            invert_flags(valid.data(), n, nulls.data());
+            for (size_t i = 0; i < n; ++i) ASSERT_EQ(nulls[i], 1 - valid[i]);
+            ASSERT_EQ(count_equal(valid.data(), n, 0), n - count_ones(valid.data(), n));
+        }
+    }
+}
+
+TEST(Spread, ValuesComeToTheirPlaces) {
+    std::mt19937_64 random(6);
+    check_spreading<uint32_t>(random);
+    check_spreading<uint64_t>(random);
+}
+
+TEST(JoinStreams, BytesComeBackTogether) {
+    std::mt19937_64 random(8);
+    for (const size_t width : {4u, 8u}) {
+        for (size_t n = 0; n < 50; ++n) {
+            std::vector<char> values(n * width), out(n * width);
+            std::vector<uint8_t> bytes(n * width);
+            for (char& byte : values) byte = static_cast<char>(random());
+            for (size_t i = 0; i < values.size(); ++i) bytes[i % width * n + i / width] = static_cast<uint8_t>(values[i]);
+            const uint8_t* streams[8] = {};
+            for (size_t k = 0; k < width; ++k) streams[k] = bytes.data() + k * n;
+            join_streams(streams, width, n, out.data());
+            ASSERT_EQ(out, values);
+        }
+    }
+}
+
 struct Hybrid {
     std::vector<uint8_t> bytes;
     std::vector<uint32_t> values;
