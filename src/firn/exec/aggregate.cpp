@@ -196,33 +196,44 @@ bool AggregateStage::Worker::sort_by_group(size_t rows) {
     parts.clear();
     part_of.resize(rows);
     // Most rows are found at the place that their address says; what the place does not know is searched for.
-    constexpr size_t kPlaces = 64;
-    std::array<std::pair<char*, uint8_t>, kPlaces> places{};
+    constexpr size_t kPlaces = 512;
+    std::array<char*, kPlaces> known{};
+    std::array<uint8_t, kPlaces> numbers{};
+    char* const* const row_of = states.data();
+    uint8_t* const number_of = part_of.data();
     for (size_t i = 0; i < rows; ++i) {
-        char* const row = states[i];
-        auto& place = places[(reinterpret_cast<uintptr_t>(row) * 0x9e3779b97f4a7c15ULL) >> 58];
-        if (place.first != row) {
+        char* const row = row_of[i];
+        const size_t place = (reinterpret_cast<uintptr_t>(row) * 0x9e3779b97f4a7c15ULL) >> 55;
+        if (known[place] != row) {
             size_t part = 0;
             while (part < parts.size() && parts[part].row != row) ++part;
             if (part == kFewGroups) return false;
             if (part == parts.size()) parts.push_back({row, 0, 0});
-            place = {row, static_cast<uint8_t>(part)};
+            known[place] = row;
+            numbers[place] = static_cast<uint8_t>(part);
         }
-        part_of[i] = place.second;
-        ++parts[place.second].end;
-    }
-    size_t at = 0;
-    for (Part& part : parts) {
-        const size_t count = part.end;
-        part.begin = part.end = at;
-        at += count;
+        number_of[i] = numbers[place];
     }
     if (parts.size() == 1) {
         parts[0].end = rows;
         return true;
     }
+    // Counting sort. Two counters a part, so that rows of one part in a row do not wait for each other.
+    std::array<uint32_t, kFewGroups> counts{}, odd_counts{}, at{};
+    for (size_t i = 0; i + 1 < rows; i += 2) {
+        ++counts[number_of[i]];
+        ++odd_counts[number_of[i + 1]];
+    }
+    if (rows % 2) ++counts[number_of[rows - 1]];
+    uint32_t begin = 0;
+    for (size_t part = 0; part < parts.size(); ++part) {
+        at[part] = begin;
+        parts[part].begin = begin;
+        parts[part].end = begin += counts[part] + odd_counts[part];
+    }
     order.resize(rows);
-    for (size_t i = 0; i < rows; ++i) order[parts[part_of[i]].end++] = static_cast<uint32_t>(i);
+    uint32_t* const ordered = order.data();
+    for (uint32_t i = 0; i < rows; ++i) ordered[at[number_of[i]]++] = i;
     return true;
 }
 
