@@ -248,7 +248,6 @@ struct ResolvedSelect {
     bool has_group_by = false;
     ExpressionPtr having, qualify;
     std::vector<OrderItem> order;
-    std::vector<ExpressionPtr> distinct_on;
     std::vector<ExpressionPtr> limit_by;
     std::optional<uint64_t> limit_by_length;
     uint64_t limit_by_offset = 0;

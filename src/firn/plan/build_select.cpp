@@ -250,7 +250,7 @@ void SelectBuilder::project() {
     }
     const size_t shown = projection_.size();
     const auto add = [&](const ExpressionPtr& expression) { return projected(lower(current(expression)), to_string(*expression)); };
-    std::vector<size_t> order, limit_by, distinct_on;
+    std::vector<size_t> order, limit_by;
     extra_places_.clear();
     for (const ExpressionPtr& key : extra_keys_) {
         projection_.push_back(lower(current(key)));
@@ -260,7 +260,6 @@ void SelectBuilder::project() {
     const size_t kept = projection_.size();
     for (const OrderItem& item : select.order) order.push_back(add(item.expression));
     for (const ExpressionPtr& key : select.limit_by) limit_by.push_back(add(key));
-    for (const ExpressionPtr& key : select.distinct_on) distinct_on.push_back(add(key));
     const bool extended = projection_.size() > kept;
     const std::vector<std::string> names = names_;
     plan_ = make_project(std::move(plan_), projection_, names_);
@@ -273,7 +272,7 @@ void SelectBuilder::project() {
         node->children.push_back(std::move(plan_));
         plan_ = std::move(node);
     }
-    sort_and_limit(order, limit_by, distinct_on);
+    sort_and_limit(order, limit_by);
     if (plan_->output.size() > kept) {
         std::vector<ExpressionPtr> final_columns;
         std::vector<std::string> final_names;
@@ -286,7 +285,7 @@ void SelectBuilder::project() {
     result_columns_ = shown;
 }
 
-void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector<size_t> limit_by, std::vector<size_t> distinct_on) {
+void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector<size_t> limit_by) {
     const auto column = [&](size_t i) { return make_column(i, plan_->output[i].type); };
     const bool per_key = !extra_places_.empty();  // a correlated subquery: each outer row has a LIMIT of its own
     bool fills = false;
@@ -296,7 +295,7 @@ void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector
         auto node = std::make_unique<SortNode>();
         for (size_t i = 0; i < order.size(); ++i)
             node->keys.push_back({column(order[i]), select.order[i].descending, select.order[i].nulls_first, select.order[i].collation});
-        if (select.limit && limit_by.empty() && distinct_on.empty() && !fills && !per_key && *select.limit <= UINT64_MAX - select.offset) {
+        if (select.limit && limit_by.empty() && !fills && !per_key && *select.limit <= UINT64_MAX - select.offset) {
             node->limit = *select.limit + select.offset;
             node->with_ties = ties;
         }
@@ -314,10 +313,6 @@ void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector
         node->children.push_back(std::move(plan_));
         plan_ = std::move(node);
     };
-    if (!distinct_on.empty()) {
-        distinct_on.insert(distinct_on.end(), extra_places_.begin(), extra_places_.end());
-        add_limit_by(distinct_on, 1, 0);
-    }
     if (select.limit_by_length) {
         limit_by.insert(limit_by.end(), extra_places_.begin(), extra_places_.end());
         add_limit_by(limit_by, *select.limit_by_length, select.limit_by_offset);

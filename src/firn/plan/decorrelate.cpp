@@ -68,7 +68,6 @@ void SelectBuilder::for_each_clause(const std::function<void(ExpressionPtr&)>& f
     if (select.having) f(select.having);
     if (select.qualify) f(select.qualify);
     for (OrderItem& item : select.order) f(item.expression);
-    for (ExpressionPtr& key : select.distinct_on) f(key);
     for (ExpressionPtr& key : select.limit_by) f(key);
     for (AggregateEntry& entry : scope.aggregates)
         for (ExpressionPtr& argument : entry.call.arguments) f(argument);

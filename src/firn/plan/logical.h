@@ -24,6 +24,9 @@ struct OutputColumn {
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
+/// A copy of a plan that has no runtime filters yet. What it shared within itself it has once for each use.
+NodePtr clone(const Node& node);
+
 enum class NodeKind : uint8_t {
     Scan, Values, Project, Filter, Aggregate, Join, Sort, Limit, LimitBy, Distinct, Union, Intersect, Except, ArrayJoin,
     Window, Fill, Cte,
@@ -107,6 +110,8 @@ struct JoinNode : Node {
     /// Filters that this join's build side fills, for scans below its left (probe) side; pair (key number, filter).
     std::vector<std::pair<size_t, std::shared_ptr<RuntimeFilter>>> runtime_filters;
     uint64_t expected_build_rows = 0;
+    /// Output columns that something above reads; others may come as any vector of the right size. Empty = all.
+    std::vector<bool> wanted;
 };
 
 struct SortKey {

@@ -29,7 +29,7 @@ private:
     void aggregate();
     void windows();
     void project();
-    void sort_and_limit(const std::vector<size_t>& order, std::vector<size_t> limit_by, std::vector<size_t> distinct_on);
+    void sort_and_limit(const std::vector<size_t>& order, std::vector<size_t> limit_by);
     size_t projected(const ExpressionPtr& expression, const std::string& name);
 
     // WITH FILL: fill.cpp. WITH TOTALS: totals.cpp.
@@ -65,7 +65,7 @@ private:
     /// A correlated subquery's keys, over slots, that are grouped by and given out behind the result.
     std::vector<ExpressionPtr> extra_keys_;
     std::vector<size_t> extra_places_;
-    std::shared_ptr<CteNode::Shared> totals_input_;
+    NodePtr totals_input_;
     std::vector<size_t> totals_places_;
 };
 

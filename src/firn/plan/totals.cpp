@@ -3,48 +3,30 @@
 
 namespace firn::plan::analysis {
 
-namespace {
-
-NodePtr use_of(const std::shared_ptr<CteNode::Shared>& shared, const std::vector<OutputColumn>& output) {
-    auto node = std::make_unique<CteNode>();
-    node->output = output;
-    node->shared = shared;
-    return node;
-}
-
-}  // namespace
-
 void SelectBuilder::prepare_totals() {
     for (const ExpressionPtr& key : select.keys) ensure_placed(*key);
     for (const AggregateEntry& entry : scope.aggregates)
         for (const ExpressionPtr& argument : entry.call.arguments) ensure_placed(*argument);
-    const std::vector<OutputColumn> output = plan_->output;
-    totals_input_ = std::make_shared<CteNode::Shared>();
-    totals_input_->plan = std::move(plan_);
-    plan_ = use_of(totals_input_, output);
+    totals_input_ = clone(*plan_);
     totals_places_ = places_;
 }
 
 NodePtr SelectBuilder::build_totals() {
-    NodePtr input = use_of(totals_input_, totals_input_->plan->output);
+    NodePtr input = std::move(totals_input_);
     totals_places_.resize(scope.slots.size(), kNoPlace);
     const bool after_having = scope.setting("totals_mode").value_or("after_having_exclusive") != "before_having";
     if (select.having && after_having && !keys_.empty()) {
         // Only rows of the groups that HAVING lets through.
-        auto groups = std::make_shared<CteNode::Shared>();
-        const std::vector<OutputColumn> output = plan_->output;
-        groups->plan = std::move(plan_);
-        plan_ = use_of(groups, output);
         auto join = std::make_unique<JoinNode>();
         join->join = JoinKind::LeftSemi;
         join->nulls_equal = true;
         for (size_t i = 0; i < keys_.size(); ++i) {
             join->left_keys.push_back(remap_columns(keys_[i], totals_places_));
-            join->right_keys.push_back(make_column(i, output[i].type));
+            join->right_keys.push_back(make_column(i, plan_->output[i].type));
         }
         join->output = input->output;
         join->children.push_back(std::move(input));
-        join->children.push_back(use_of(groups, output));
+        join->children.push_back(clone(*plan_));
         input = std::move(join);
     }
     auto node = std::make_unique<AggregateNode>();
