@@ -8,9 +8,12 @@ namespace firn::file {
 
 std::shared_ptr<const DataFile> open_data_file(std::shared_ptr<const storage::OpenFile> file, Format format) {
     switch (format) {
-        case Format::Parquet: return open_parquet(std::move(file));
-        case Format::ORC: return open_orc(std::move(file));
-        case Format::Avro: return open_avro(std::move(file));
+        case Format::Parquet:
+            return open_parquet(std::move(file));
+        case Format::ORC:
+            return open_orc(std::move(file));
+        case Format::Avro:
+            return open_avro(std::move(file));
     }
     fail(ErrorCode::LOGICAL_ERROR, "No format of data files has number {}", static_cast<int>(format));
 }

@@ -44,7 +44,8 @@ public:
             if (from == TypeId::Date) return days<uint16_t>(flat);
             if (from == TypeId::DateTime64) return ticks(flat);
         }
-        if (const int digits = time_digits(); digits >= 0) return ticks_between(flat, digits, to == TypeId::Time64 ? to_.scale() : kMicroDigits);
+        if (const int digits = time_digits(); digits >= 0)
+            return ticks_between(flat, digits, to == TypeId::Time64 ? to_.scale() : kMicroDigits);
         if (from == TypeId::Date && to == TypeId::Date32)
             return map_values<uint16_t, int32_t>(flat, [](uint16_t value) { return static_cast<int32_t>(value); });
         if (is_string_like(from)) return strings(flat);
@@ -62,8 +63,8 @@ private:
         BufferPtr out;
         dispatch_fixed(from_.physical(), [&]<typename From>() {
             dispatch_fixed(to_.physical(), [&]<typename To>() {
-                if constexpr ((std::is_integral_v<From> || std::is_same_v<From, Int128>) &&
-                              (std::is_integral_v<To> || std::is_same_v<To, Int128>) && sizeof(From) <= sizeof(To))
+                if constexpr ((std::is_integral_v<From> || std::is_same_v<From, Int128>)&&(
+                                  std::is_integral_v<To> || std::is_same_v<To, Int128>)&&sizeof(From) <= sizeof(To))
                     out = map_values<From, To>(flat, [](From value) { return static_cast<To>(value); });
             });
         });
@@ -77,17 +78,31 @@ private:
         BufferPtr out;
         const auto widen = [&]<typename From>() {
             switch (to_.physical()) {
-                case Physical::Int64: out = map_values<From, int64_t>(flat, [](From v) { return static_cast<int64_t>(v); }); break;
-                case Physical::Int128: out = map_values<From, Int128>(flat, [](From v) { return Int128{v}; }); break;
-                case Physical::Int256: out = map_values<From, Int256>(flat, [](From v) { return Int256(Int128{v}); }); break;
-                default: refuse();
+                case Physical::Int64:
+                    out = map_values<From, int64_t>(flat, [](From v) { return static_cast<int64_t>(v); });
+                    break;
+                case Physical::Int128:
+                    out = map_values<From, Int128>(flat, [](From v) { return Int128{v}; });
+                    break;
+                case Physical::Int256:
+                    out = map_values<From, Int256>(flat, [](From v) { return Int256(Int128{v}); });
+                    break;
+                default:
+                    refuse();
             }
         };
         switch (from_.physical()) {
-            case Physical::Int32: widen.template operator()<int32_t>(); break;
-            case Physical::Int64: widen.template operator()<int64_t>(); break;
-            case Physical::Int128: widen.template operator()<Int128>(); break;
-            default: refuse();
+            case Physical::Int32:
+                widen.template operator()<int32_t>();
+                break;
+            case Physical::Int64:
+                widen.template operator()<int64_t>();
+                break;
+            case Physical::Int128:
+                widen.template operator()<Int128>();
+                break;
+            default:
+                refuse();
         }
         return out;
     }
@@ -114,7 +129,8 @@ private:
         if (more == 0) return nullptr;
         const Int128 factor = power_of_ten(std::abs(more));
         if (more > 0)
-            return map_values<int64_t, int64_t>(flat, [&](int64_t v) { return checked_ticks(v * factor, where_, to_); });
+            return map_values<int64_t, int64_t>(flat,
+                                                [&](int64_t v) { return checked_ticks(v * factor, where_, to_); });
         const auto divisor = static_cast<int64_t>(factor);
         return map_values<int64_t, int64_t>(flat, [&](int64_t v) {
             const int64_t quotient = v / divisor;
@@ -128,7 +144,8 @@ private:
         if (to_.id() == TypeId::UUID || to_.id() == TypeId::FixedString)
             for (size_t i = 0; i < flat.size(); ++i)
                 if (values[i].size != size && !(flat.nulls() && flat.nulls()[i]))
-                    fail(ErrorCode::INCORRECT_DATA, "{}: a value has {} bytes instead of {}", where_, values[i].size, size);
+                    fail(ErrorCode::INCORRECT_DATA, "{}: a value has {} bytes instead of {}", where_, values[i].size,
+                         size);
         if (to_.id() == TypeId::String || to_.id() == TypeId::FixedString) return nullptr;
         if (to_.id() != TypeId::UUID) refuse();
         return map_values<StringRef, UInt128>(flat, [](const StringRef& value) {
@@ -160,7 +177,8 @@ VectorPtr promote_flat(const VectorPtr& flat, const TypePtr& wanted, std::string
     if (from->id() == TypeId::Nothing) return flatten(Vector::defaults(wanted, flat->size()));
     BufferPtr values = Promotion(*from, *to, where).run(*flat);
     if (!values) return flat->with_type(wanted);
-    return Vector::flat(wanted, flat->size(), std::move(values), accepts_null(*wanted) ? flat->nulls_buffer() : nullptr);
+    return Vector::flat(wanted, flat->size(), std::move(values),
+                        accepts_null(*wanted) ? flat->nulls_buffer() : nullptr);
 }
 
 }  // namespace
@@ -170,12 +188,16 @@ VectorPtr promote(const VectorPtr& vector, const TypePtr& wanted, std::string_vi
     if (!accepts_null(*wanted) && has_null(*vector))
         fail(ErrorCode::INCORRECT_DATA, "{}: it holds a NULL although it is of type {}", where, wanted->name());
     switch (vector->encoding()) {
-        case Encoding::Flat: return promote_flat(vector, wanted, where);
-        case Encoding::Constant: return Vector::constant(promote_flat(vector->base(), wanted, where), vector->size());
+        case Encoding::Flat:
+            return promote_flat(vector, wanted, where);
+        case Encoding::Constant:
+            return Vector::constant(promote_flat(vector->base(), wanted, where), vector->size());
         case Encoding::Dictionary:
-            return Vector::dictionary(promote_flat(vector->base(), wanted, where), vector->size(), vector->values_buffer());
+            return Vector::dictionary(promote_flat(vector->base(), wanted, where), vector->size(),
+                                      vector->values_buffer());
         case Encoding::RunLength:
-            return Vector::run_length(promote_flat(vector->base(), wanted, where), vector->size(), vector->values_buffer());
+            return Vector::run_length(promote_flat(vector->base(), wanted, where), vector->size(),
+                                      vector->values_buffer());
     }
     return vector;
 }

@@ -53,12 +53,15 @@ std::string avro_file(const std::string& schema, const std::vector<std::pair<int
 
 TEST(AvroData, EveryType) {
     const auto file = open_avro(open_test_file(kTypes));
-    EXPECT_EQ(fields_of(*file),
-              "i Int32, l Nullable(Int64), f Nullable(Float32), d Float64, b Nullable(Bool), s Nullable(String), by String, "
-              "fx Nullable(FixedString(5)), e Nullable(String), dec Nullable(Decimal(20, 3)), dt Nullable(Date32), tm Nullable(Int64), "
-              "ts Nullable(DateTime64(6, 'UTC')), tsm Nullable(DateTime64(3)), lts Nullable(DateTime64(6)), u Nullable(UUID), "
-              "arr Array(Nullable(Int32)), m Map(String, Nullable(Int64)), lm Map(Int32, Nullable(String)), "
-              "st Tuple(a Nullable(Int32), in Tuple(x String, y Array(Float64))), n Nullable(Nothing)");
+    EXPECT_EQ(
+        fields_of(*file),
+        "i Int32, l Nullable(Int64), f Nullable(Float32), d Float64, b Nullable(Bool), s Nullable(String), by String, "
+        "fx Nullable(FixedString(5)), e Nullable(String), dec Nullable(Decimal(20, 3)), dt Nullable(Date32), tm "
+        "Nullable(Int64), "
+        "ts Nullable(DateTime64(6, 'UTC')), tsm Nullable(DateTime64(3)), lts Nullable(DateTime64(6)), u "
+        "Nullable(UUID), "
+        "arr Array(Nullable(Int32)), m Map(String, Nullable(Int64)), lm Map(Int32, Nullable(String)), "
+        "st Tuple(a Nullable(Int32), in Tuple(x String, y Array(Float64))), n Nullable(Nothing)");
     EXPECT_EQ(file->rows(), 400u);
     EXPECT_EQ(rows_of(*file), expected_rows());
     EXPECT_EQ(rows_of(*file, 7), expected_rows());
@@ -84,7 +87,8 @@ TEST(AvroData, ColumnsMayLagBehindEachOther) {
     Selection selection = {0, 5, 6, 99};
     EXPECT_EQ(read_rows(*again, columns.size(), 100, 100, &selection),
               (std::vector<std::string>{expected[100], expected[105], expected[106], expected[199]}));
-    EXPECT_EQ(read_rows(*again, columns.size(), 350, 2, nullptr), (std::vector<std::string>{expected[350], expected[351]}));
+    EXPECT_EQ(read_rows(*again, columns.size(), 350, 2, nullptr),
+              (std::vector<std::string>{expected[350], expected[351]}));
 }
 
 TEST(AvroData, OneColumnSkipsRowsAndBlocks) {
@@ -100,17 +104,22 @@ TEST(AvroData, OneColumnSkipsRowsAndBlocks) {
 
 TEST(AvroData, IcebergTypesAndIds) {
     const auto file = fixture("types_v1_avro");
-    EXPECT_EQ(fields_of(*file),
-              "id Int32, b Nullable(Bool), i Nullable(Int32), l Nullable(Int64), f Nullable(Float32), d Nullable(Float64), "
-              "dec9 Nullable(Decimal(9, 2)), dec18 Nullable(Decimal(18, 4)), dec38 Nullable(Decimal(38, 10)), dt Nullable(Date32), "
-              "ts Nullable(DateTime64(6, 'UTC')), tn Nullable(DateTime64(6)), s Nullable(String), bin Nullable(String)");
+    EXPECT_EQ(
+        fields_of(*file),
+        "id Int32, b Nullable(Bool), i Nullable(Int32), l Nullable(Int64), f Nullable(Float32), d Nullable(Float64), "
+        "dec9 Nullable(Decimal(9, 2)), dec18 Nullable(Decimal(18, 4)), dec38 Nullable(Decimal(38, 10)), dt "
+        "Nullable(Date32), "
+        "ts Nullable(DateTime64(6, 'UTC')), tn Nullable(DateTime64(6)), s Nullable(String), bin Nullable(String)");
     EXPECT_EQ(field_of(*file, "dec38").field_id, 9);
     EXPECT_TRUE(field_of(*file, "ts").utc);
     EXPECT_FALSE(field_of(*file, "tn").utc);
     EXPECT_EQ(fields_of(*fixture("types_uuid_fixed_avro")),
-              "id Int32, u Nullable(UUID), fx Nullable(FixedString(5)), fx16 Nullable(FixedString(16)), bin Nullable(String)");
-    EXPECT_EQ(fields_of(*fixture("types_nanos_v3")), "id Int64, ns Nullable(DateTime64(9)), nz Nullable(DateTime64(9, 'UTC'))");
-    EXPECT_EQ(rows_of(*fixture("types_nanos_v3"))[3], "24\t'2262-04-11 23:47:16.854775807'\t'1677-09-21 00:12:43.145224193'");
+              "id Int32, u Nullable(UUID), fx Nullable(FixedString(5)), fx16 Nullable(FixedString(16)), bin "
+              "Nullable(String)");
+    EXPECT_EQ(fields_of(*fixture("types_nanos_v3")),
+              "id Int64, ns Nullable(DateTime64(9)), nz Nullable(DateTime64(9, 'UTC'))");
+    EXPECT_EQ(rows_of(*fixture("types_nanos_v3"))[3],
+              "24\t'2262-04-11 23:47:16.854775807'\t'1677-09-21 00:12:43.145224193'");
     EXPECT_EQ(rows_of(*fixture("types_time_v2"))[1],
               "22\t86399999999\t'1969-12-31 23:59:59.999999'\t'1969-12-31 23:59:59.999999'");
 }
@@ -150,7 +159,9 @@ TEST(AvroData, WantedElementsDefaultsAndPromotions) {
         const bool there = rows[i].find("(34,") != std::string::npos;
         nothing += there ? 0 : 1;
         EXPECT_EQ(rows[i].substr(0, rows[i].find('\t')), std::to_string(i));
-        if (!there) { EXPECT_EQ(rows[i], std::to_string(i) + "\t(NULL,NULL)\t0\t" + std::to_string(i)); }
+        if (!there) {
+            EXPECT_EQ(rows[i], std::to_string(i) + "\t(NULL,NULL)\t0\t" + std::to_string(i));
+        }
     }
     EXPECT_GT(nothing, 30u);  // null structs, of which the default is no part
     EXPECT_LT(nothing, 100u);
@@ -170,8 +181,8 @@ TEST(AvroData, UnitsAreRunsOfBlocks) {
         for (int i = 0; i < 10000; ++i) bytes += number(next++);
         blocks.emplace_back(10000, bytes);
     }
-    const auto file = open_avro(
-        open_bytes(avro_file(R"({"type":"record","name":"r","fields":[{"name":"x","type":"long"}]})", blocks), "units.avro"));
+    const auto file = open_avro(open_bytes(
+        avro_file(R"({"type":"record","name":"r","fields":[{"name":"x","type":"long"}]})", blocks), "units.avro"));
     ASSERT_EQ(file->units(), 3u);
     EXPECT_EQ(file->unit_rows(0), 20000u);
     EXPECT_EQ(file->unit_first_row(1), 20000u);
@@ -208,15 +219,20 @@ TEST(AvroData, DamageIsAnErrorThatNamesTheFile) {
     expect_error(ErrorCode::INCORRECT_DATA, "bad.avro", [&] { read(1, number(1) + number(100) + "x"); });
     expect_error(ErrorCode::INCORRECT_DATA, "bad.avro", [&] { open_avro(open_bytes("Obj", "bad.avro")); });
     expect_error(ErrorCode::NOT_IMPLEMENTED, "column u", [] {
-        open_avro(open_bytes(avro_file(R"({"type":"record","name":"r","fields":[{"name":"u","type":["int","string"]}]})", {}), "u.avro"));
+        open_avro(
+            open_bytes(avro_file(R"({"type":"record","name":"r","fields":[{"name":"u","type":["int","string"]}]})", {}),
+                       "u.avro"));
     });
 }
 
 TEST(AvroData, EndlessTypesAndEmptyElementsAreRefused) {
-    const std::string endless = R"({"type":"record","name":"r","fields":[{"name":"a","type":["null","r"]},{"name":"b","type":["null","r"]}]})";
+    const std::string endless =
+        R"({"type":"record","name":"r","fields":[{"name":"a","type":["null","r"]},{"name":"b","type":["null","r"]}]})";
     EXPECT_THROW(open_avro(open_bytes(avro_file(endless, {}), "endless.avro")), Error);
-    const std::string nulls = R"({"type":"record","name":"r","fields":[{"name":"a","type":{"type":"array","items":"null"}}]})";
-    const auto file = open_avro(open_bytes(avro_file(nulls, {{1, number(int64_t{1} << 40) + number(0)}}), "nulls.avro"));
+    const std::string nulls =
+        R"({"type":"record","name":"r","fields":[{"name":"a","type":{"type":"array","items":"null"}}]})";
+    const auto file =
+        open_avro(open_bytes(avro_file(nulls, {{1, number(int64_t{1} << 40) + number(0)}}), "nulls.avro"));
     expect_error(ErrorCode::INCORRECT_DATA, "nulls.avro", [&] { rows_of(*file); });
 }
 

@@ -19,7 +19,8 @@ public:
     }
     const storage::ObjectInfo& info() const noexcept override { return info_; }
     void read_at(uint64_t offset, std::span<uint8_t> out) const override {
-        if (offset > bytes_.size() || out.size() > bytes_.size() - offset) throw std::out_of_range("a read beyond the file");
+        if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
+            throw std::out_of_range("a read beyond the file");
         if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
     }
 
@@ -44,7 +45,8 @@ std::string read_test_file(const std::string& path) {
 
 std::vector<std::string> test_files(const std::string& folder, const std::string& part) {
     std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(FIRN_SOURCE_DIR) + "/" + folder)) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::string(FIRN_SOURCE_DIR) + "/" + folder)) {
         const std::string path = entry.path().string().substr(std::strlen(FIRN_SOURCE_DIR) + 1);
         if (entry.is_regular_file() && path.find(part) != std::string::npos) files.push_back(path);
     }
@@ -52,7 +54,8 @@ std::vector<std::string> test_files(const std::string& folder, const std::string
     return files;
 }
 
-std::vector<std::string> read_rows(UnitReader& reader, size_t columns, uint64_t begin, size_t count, const Selection* selection) {
+std::vector<std::string> read_rows(UnitReader& reader, size_t columns, uint64_t begin, size_t count,
+                                   const Selection* selection) {
     std::vector<std::string> rows(selection ? selection->size() : count);
     for (size_t i = 0; i < columns; ++i) {
         const VectorPtr vector = reader.read(i, begin, count, selection);

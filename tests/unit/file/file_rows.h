@@ -19,11 +19,13 @@ std::vector<std::string> test_files(const std::string& folder, const std::string
 
 /// Each row of all units, cells parted by tabs, strings quoted.
 std::vector<std::string> rows_of(const DataFile& file, size_t rows_at_once = 1000);
-std::vector<std::string> rows_of(const DataFile& file, const std::vector<ReadField>& columns, size_t rows_at_once = 1000);
+std::vector<std::string> rows_of(const DataFile& file, const std::vector<ReadField>& columns,
+                                 size_t rows_at_once = 1000);
 /// "name Type, name Type": the top-level fields.
 std::string fields_of(const DataFile& file);
 const FileField& field_of(const DataFile& file, const std::string& name);
 /// The rows of `selection` (all where null) of every column of a unit, read column after column.
-std::vector<std::string> read_rows(UnitReader& reader, size_t columns, uint64_t begin, size_t count, const Selection* selection);
+std::vector<std::string> read_rows(UnitReader& reader, size_t columns, uint64_t begin, size_t count,
+                                   const Selection* selection);
 
 }  // namespace firn::file

@@ -59,7 +59,8 @@ TEST_P(OrcTypes, RowsThatAreSkippedChangeNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Codecs, OrcTypes,
-                         testing::Values("types_uncompressed.orc", "types_zlib.orc", "types_zstd.orc", "types_rle1.orc"));
+                         testing::Values("types_uncompressed.orc", "types_zlib.orc", "types_zstd.orc",
+                                         "types_rle1.orc"));
 
 TEST(OrcFile, DictionaryColumnsComeAsDictionariesWithOneBase) {
     const auto file = open_orc(open_test_file(kData + "types_zlib.orc"));
@@ -72,12 +73,16 @@ TEST(OrcFile, DictionaryColumnsComeAsDictionariesWithOneBase) {
 }
 
 TEST(OrcFile, IcebergTypes) {
-    EXPECT_EQ(fields_of(*only_file("types_v2_orc")),
-              "id Nullable(Int32), b Nullable(Bool), i Nullable(Int32), l Nullable(Int64), f Nullable(Float32), d Nullable(Float64), "
-              "dec9 Nullable(Decimal(9, 2)), dec18 Nullable(Decimal(18, 4)), dec38 Nullable(Decimal(38, 10)), dt Nullable(Date32), "
-              "ts Nullable(DateTime64(6, 'UTC')), tn Nullable(DateTime64(6)), s Nullable(String), bin Nullable(String)");
+    EXPECT_EQ(
+        fields_of(*only_file("types_v2_orc")),
+        "id Nullable(Int32), b Nullable(Bool), i Nullable(Int32), l Nullable(Int64), f Nullable(Float32), d "
+        "Nullable(Float64), "
+        "dec9 Nullable(Decimal(9, 2)), dec18 Nullable(Decimal(18, 4)), dec38 Nullable(Decimal(38, 10)), dt "
+        "Nullable(Date32), "
+        "ts Nullable(DateTime64(6, 'UTC')), tn Nullable(DateTime64(6)), s Nullable(String), bin Nullable(String)");
     EXPECT_EQ(fields_of(*only_file("types_uuid_fixed_orc")),
-              "id Nullable(Int32), u Nullable(UUID), fx Nullable(FixedString(5)), fx16 Nullable(FixedString(16)), bin Nullable(String)");
+              "id Nullable(Int32), u Nullable(UUID), fx Nullable(FixedString(5)), fx16 Nullable(FixedString(16)), bin "
+              "Nullable(String)");
     EXPECT_EQ(fields_of(*only_file("types_nanos_v3")),
               "id Nullable(Int64), ns Nullable(DateTime64(9)), nz Nullable(DateTime64(9, 'UTC'))");
     EXPECT_EQ(field_of(*only_file("types_v2_orc"), "dec9").field_id, 7);
@@ -89,23 +94,34 @@ TEST(OrcFile, ExtremeValues) {
     const auto rows = rows_of(*only_file("types_v2_orc", 1));
     ASSERT_EQ(rows.size(), 4u);
     // Written a microsecond before 1970: the format cannot tell it from one a second later, and Iceberg reads it so.
-    EXPECT_EQ(rows[0], "6\ttrue\t1\t1\tinf\tinf\t0.01\t0.0001\t0.0000000001\t'1969-12-31'\t'1970-01-01 00:00:00.999999'\t"
-                       "'1970-01-01 00:00:00.999999'\t'ünï 日本語 😀'\t'ü'");
-    EXPECT_EQ(rows[1], "7\ttrue\t-1\t-1\t-inf\t-inf\t-0.01\t-0.0001\t-0.0000000001\t'1582-10-10'\t'1582-10-10 01:02:03.000004'\t"
-                       "'1582-10-10 01:02:03.000004'\t' lead and trail '\t' '");
+    EXPECT_EQ(rows[0],
+              "6\ttrue\t1\t1\tinf\tinf\t0.01\t0.0001\t0.0000000001\t'1969-12-31'\t'1970-01-01 00:00:00.999999'\t"
+              "'1970-01-01 00:00:00.999999'\t'ünï 日本語 😀'\t'ü'");
+    EXPECT_EQ(rows[1],
+              "7\ttrue\t-1\t-1\t-inf\t-inf\t-0.01\t-0.0001\t-0.0000000001\t'1582-10-10'\t'1582-10-10 01:02:03.000004'\t"
+              "'1582-10-10 01:02:03.000004'\t' lead and trail '\t' '");
     const auto first = rows_of(*only_file("types_v2_orc", 0));
     EXPECT_NE(first[3].find("'0001-01-01 00:00:00.000000'"), std::string::npos);
-    EXPECT_EQ(first[1], "2" + [] { std::string nulls; for (int i = 0; i < 13; ++i) nulls += "\tNULL"; return nulls; }());
+    EXPECT_EQ(
+        first[1], "2" + [] {
+            std::string nulls;
+            for (int i = 0; i < 13; ++i) nulls += "\tNULL";
+            return nulls;
+        }());
 }
 
 TEST(OrcFile, NestedValues) {
     const auto rows = rows_of(*only_file("nested_orc"));
     ASSERT_EQ(rows.size(), 5u);
-    EXPECT_EQ(rows[0], "1\t(1,'one',(1.5,[1,2,3]))\t['a','b']\t[[1],[2,3]]\t[(1,'p'),(2,'q')]\t{'k1':1,'k2':2}\t{1:['u'],2:['v','w']}\t"
-                       "{'o':{'i':5}}\t{'z':('2024-01-01',1.125)}");
+    EXPECT_EQ(rows[0],
+              "1\t(1,'one',(1.5,[1,2,3]))\t['a','b']\t[[1],[2,3]]\t[(1,'p'),(2,'q')]\t{'k1':1,'k2':2}\t{1:['u'],2:['v',"
+              "'w']}\t"
+              "{'o':{'i':5}}\t{'z':('2024-01-01',1.125)}");
     EXPECT_EQ(rows[1], "2\t(NULL,NULL,(NULL,[]))\t[]\t[]\t[]\t{}\t{}\t{}\t{}");
-    EXPECT_EQ(rows[3], "4\t(4,'',(nan,[]))\t[NULL,'',NULL]\t[[],[],[NULL,7]]\t[(NULL,NULL),(NULL,NULL)]\t{'n':NULL}\t{9:[],10:[],11:[NULL]}\t"
-                       "{'a':{},'b':{},'c':{'d':NULL}}\t{'e':(NULL,NULL),'f':(NULL,NULL)}");
+    EXPECT_EQ(rows[3],
+              "4\t(4,'',(nan,[]))\t[NULL,'',NULL]\t[[],[],[NULL,7]]\t[(NULL,NULL),(NULL,NULL)]\t{'n':NULL}\t{9:[],10:[]"
+              ",11:[NULL]}\t"
+              "{'a':{},'b':{},'c':{'d':NULL}}\t{'e':(NULL,NULL),'f':(NULL,NULL)}");
 }
 
 TEST(OrcFile, StructsGiveTheWantedElements) {
@@ -122,8 +138,8 @@ TEST(OrcFile, StructsGiveTheWantedElements) {
     wanted.source = st.index;
     wanted.children = {b, absent, a};
     // The default stands where there is a struct; below a null struct there is nothing.
-    EXPECT_EQ(rows_of(*file, {wanted}, 3),
-              (std::vector<std::string>{"('one',34,1)", "(NULL,NULL,NULL)", "(NULL,34,NULL)", "('',34,4)", "('five',34,5)"}));
+    EXPECT_EQ(rows_of(*file, {wanted}, 3), (std::vector<std::string>{"('one',34,1)", "(NULL,NULL,NULL)",
+                                                                     "(NULL,34,NULL)", "('',34,4)", "('five',34,5)"}));
 }
 
 TEST(OrcFile, MissingColumnsAndPromotions) {
@@ -162,8 +178,8 @@ TEST(OrcFile, VariantsAreJson) {
     const auto file = open_orc(open_test_file(kData + "variant.orc"));
     EXPECT_EQ(fields_of(*file), "id Nullable(Int32), v Nullable(String)");
     EXPECT_EQ(field_of(*file, "v").field_id, 2);
-    EXPECT_EQ(rows_of(*file, 2), (std::vector<std::string>{"0\tNULL", "1\t'{\"a\":1}'", "2\t'{\"a\":2}'", "3\tNULL", "4\t'{\"a\":4}'",
-                                                          "5\t'{\"a\":5}'", "6\tNULL"}));
+    EXPECT_EQ(rows_of(*file, 2), (std::vector<std::string>{"0\tNULL", "1\t'{\"a\":1}'", "2\t'{\"a\":2}'", "3\tNULL",
+                                                           "4\t'{\"a\":4}'", "5\t'{\"a\":5}'", "6\tNULL"}));
     EXPECT_FALSE(file->unit_statistics(0, 1).min);
     EXPECT_FALSE(file->unit_dictionary(0, 1));
 }
@@ -214,8 +230,12 @@ TEST(OrcFile, StatisticsBoundTheValues) {
                     }
                     const auto value = slice(values, i, 1)->with_type(unwrap(values->type()));
                     for (const auto* statistics : {&page.statistics, &whole}) {
-                        if (statistics->min) { EXPECT_LE(compare_values(*statistics->min, 0, *value, 0), 0) << field.name; }
-                        if (statistics->max) { EXPECT_GE(compare_values(*statistics->max, 0, *value, 0), 0) << field.name; }
+                        if (statistics->min) {
+                            EXPECT_LE(compare_values(*statistics->min, 0, *value, 0), 0) << field.name;
+                        }
+                        if (statistics->max) {
+                            EXPECT_GE(compare_values(*statistics->max, 0, *value, 0), 0) << field.name;
+                        }
                     }
                 }
                 if (page.statistics.min && page.statistics.max) ++bounded;
@@ -248,7 +268,8 @@ TEST(OrcFile, BloomFiltersHoldEveryValueAndFewOthers) {
         const auto values = flatten(file->read_unit(0, {read_whole(field)})->read(0, 0, file->unit_rows(0), nullptr));
         for (size_t i = 0; i < values->size(); ++i) {
             if (values->is_null(i)) continue;
-            EXPECT_TRUE(file->might_contain(0, field.index, slice(values, i, 1)->with_type(unwrap(field.type)))) << name << " " << i;
+            EXPECT_TRUE(file->might_contain(0, field.index, slice(values, i, 1)->with_type(unwrap(field.type))))
+                << name << " " << i;
         }
     }
     size_t believed = 0;
@@ -266,7 +287,8 @@ TEST(OrcFile, BloomFiltersHoldEveryValueAndFewOthers) {
 TEST(OrcFile, DamagedFilesAreErrorsThatNameThem) {
     const std::string whole = read_test_file(kData + "types_zlib.orc");
     expect_error(ErrorCode::INCORRECT_DATA, "short.orc", [&] { open_orc(open_bytes("ORC", "short.orc")); });
-    expect_error(ErrorCode::INCORRECT_DATA, "cut.orc", [&] { open_orc(open_bytes(whole.substr(0, 20000), "cut.orc")); });
+    expect_error(ErrorCode::INCORRECT_DATA, "cut.orc",
+                 [&] { open_orc(open_bytes(whole.substr(0, 20000), "cut.orc")); });
     std::string no_data = whole;
     std::fill(no_data.begin() + 3, no_data.begin() + 8000, '\xff');
     const auto file = open_orc(open_bytes(no_data, "filled.orc"));

@@ -21,13 +21,17 @@ template <typename T>
 VectorPtr values(const TypePtr& type, std::vector<std::optional<T>> list) {
     VectorBuilder builder(type);
     for (const auto& value : list) {
-        if (value) builder.append<T>(*value);
-        else builder.append_null();
+        if (value)
+            builder.append<T>(*value);
+        else
+            builder.append_null();
     }
     return builder.finish();
 }
 
-std::string promoted(const VectorPtr& vector, const TypePtr& wanted) { return text_of(promote(vector, wanted, "t.orc: column c")); }
+std::string promoted(const VectorPtr& vector, const TypePtr& wanted) {
+    return text_of(promote(vector, wanted, "t.orc: column c"));
+}
 
 TypePtr type(TypeId id) { return make_type(id); }
 TypePtr nullable(TypePtr inner) { return make_nullable(std::move(inner)); }
@@ -36,8 +40,10 @@ TEST(Promote, IntegersAndFloats) {
     EXPECT_EQ(promoted(values<int32_t>(type(TypeId::Int32), {-1, 7}), type(TypeId::Int64)), "Int64: -1 7");
     EXPECT_EQ(promoted(values<int8_t>(nullable(type(TypeId::Int8)), {-1, std::nullopt}), nullable(type(TypeId::Int32))),
               "Nullable(Int32): -1 NULL");
-    EXPECT_EQ(promoted(values<uint32_t>(type(TypeId::UInt32), {4294967295U}), type(TypeId::Int64)), "Int64: 4294967295");
-    EXPECT_EQ(promoted(values<float>(type(TypeId::Float32), {1.5F}), nullable(type(TypeId::Float64))), "Nullable(Float64): 1.5");
+    EXPECT_EQ(promoted(values<uint32_t>(type(TypeId::UInt32), {4294967295U}), type(TypeId::Int64)),
+              "Int64: 4294967295");
+    EXPECT_EQ(promoted(values<float>(type(TypeId::Float32), {1.5F}), nullable(type(TypeId::Float64))),
+              "Nullable(Float64): 1.5");
 }
 
 TEST(Promote, Decimals) {
@@ -53,14 +59,18 @@ TEST(Promote, DatesAndTimes) {
     EXPECT_EQ(promoted(days, make_datetime64(6)), "DateTime64(6): 1969-12-31 00:00:00.000000");
     const auto nanos = values<int64_t>(make_datetime64(9), {-1});
     EXPECT_EQ(promoted(nanos, make_datetime64(6, "UTC")), "DateTime64(6, 'UTC'): 1969-12-31 23:59:59.999999");
-    EXPECT_EQ(promoted(values<int64_t>(make_datetime64(3), {1500}), make_datetime64(9)), "DateTime64(9): 1970-01-01 00:00:01.500000000");
-    EXPECT_EQ(promoted(values<int64_t>(make_datetime64(6, "UTC"), {86399999999}), type(TypeId::Int64)), "Int64: 86399999999");
-    EXPECT_EQ(promoted(values<int64_t>(type(TypeId::Int64), {86399999999}), make_time64(6)), "Time64(6): 23:59:59.999999");
+    EXPECT_EQ(promoted(values<int64_t>(make_datetime64(3), {1500}), make_datetime64(9)),
+              "DateTime64(9): 1970-01-01 00:00:01.500000000");
+    EXPECT_EQ(promoted(values<int64_t>(make_datetime64(6, "UTC"), {86399999999}), type(TypeId::Int64)),
+              "Int64: 86399999999");
+    EXPECT_EQ(promoted(values<int64_t>(type(TypeId::Int64), {86399999999}), make_time64(6)),
+              "Time64(6): 23:59:59.999999");
     EXPECT_EQ(promoted(values<int64_t>(make_datetime64(3), {1500}), make_time64(6)), "Time64(6): 00:00:01.500000");
 }
 
 TEST(Promote, Strings) {
-    const auto sixteen = make_string_vector(make_fixed_string(16), {std::string("\x01\x02", 2) + std::string(14, '\0')});
+    const auto sixteen =
+        make_string_vector(make_fixed_string(16), {std::string("\x01\x02", 2) + std::string(14, '\0')});
     EXPECT_EQ(promoted(sixteen, type(TypeId::UUID)), "UUID: 01020000-0000-0000-0000-000000000000");
     EXPECT_EQ(promoted(make_string_vector(make_fixed_string(2), {"ab"}), type(TypeId::String)), "String: ab");
     EXPECT_EQ(promoted(make_string_vector(type(TypeId::String), {"ab"}), make_fixed_string(2)), "FixedString(2): ab");
@@ -76,7 +86,8 @@ TEST(Promote, EncodingsAreKept) {
     const auto made = promote(dictionary, type(TypeId::Int64), "c");
     EXPECT_EQ(made->encoding(), Encoding::Dictionary);
     EXPECT_EQ(text_of(made), "Int64: 5 7 5");
-    const auto constant = promote(Vector::constant(values<int32_t>(type(TypeId::Int32), {3}), 4), type(TypeId::Int64), "c");
+    const auto constant =
+        promote(Vector::constant(values<int32_t>(type(TypeId::Int32), {3}), 4), type(TypeId::Int64), "c");
     EXPECT_TRUE(constant->is_constant());
     EXPECT_EQ(text_of(constant), "Int64: 3 3 3 3");
 }

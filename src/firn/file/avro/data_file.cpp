@@ -40,9 +40,12 @@ struct OpenAvro {
 class AvroUnitReader final : public UnitReader {
 public:
     AvroUnitReader(std::shared_ptr<const OpenAvro> open, size_t unit, std::vector<ReadField> columns)
-        : open_(std::move(open)),
-          unit_(open_->units[unit]),
-          context_{open_->container->schema(), open_->schema, open_->by_index, open_->container->file(), open_, nullptr} {
+        : open_(std::move(open)), unit_(open_->units[unit]), context_{open_->container->schema(),
+                                                                      open_->schema,
+                                                                      open_->by_index,
+                                                                      open_->container->file(),
+                                                                      open_,
+                                                                      nullptr} {
         const Node& root = context_.schema.root();
         steps_.resize(root.fields.size());
         for (size_t i = 0; i < steps_.size(); ++i) steps_[i].skip = root.fields[i].type;
@@ -67,8 +70,8 @@ public:
         check_cancelled();
         Column& column = columns_.at(index);
         if (begin < column.at || begin > unit_.rows || count > unit_.rows - begin)
-            fail(ErrorCode::LOGICAL_ERROR, "Rows {} to {} of a unit of {} rows are read after row {}", begin, begin + count,
-                 unit_.rows, column.at);
+            fail(ErrorCode::LOGICAL_ERROR, "Rows {} to {} of a unit of {} rows are read after row {}", begin,
+                 begin + count, unit_.rows, column.at);
         column.at = begin + count;
         if (column.missing) return Vector::constant(column.missing, selection ? selection->size() : count);
         if (decoded_columns_ == 1 && begin > decoded_to_) skip_rows(begin - decoded_to_);
@@ -192,7 +195,8 @@ private:
         uint64_t passed = unit_.rows;
         for (const auto& column : columns_)
             if (column.reader) passed = std::min(passed, column.at);
-        while (!segments_.empty() && segments_.front().first_row + segments_.front().rows <= passed) segments_.pop_front();
+        while (!segments_.empty() && segments_.front().first_row + segments_.front().rows <= passed)
+            segments_.pop_front();
     }
 
     std::shared_ptr<const OpenAvro> open_;

@@ -66,7 +66,8 @@ protected:
 template <typename T, typename Read>
 class FixedReader final : public LeafReader {
 public:
-    FixedReader(DataContext& context, int null_branch, std::string name, const TypePtr& natural, TypePtr wanted, Read read)
+    FixedReader(DataContext& context, int null_branch, std::string name, const TypePtr& natural, TypePtr wanted,
+                Read read)
         : LeafReader(context, null_branch, std::move(name), natural, std::move(wanted)), read_(std::move(read)) {}
 
     void append_absent() override {
@@ -95,7 +96,8 @@ private:
 template <typename Read>
 class StringReader final : public LeafReader {
 public:
-    StringReader(DataContext& context, int null_branch, std::string name, const TypePtr& natural, TypePtr wanted, Read read)
+    StringReader(DataContext& context, int null_branch, std::string name, const TypePtr& natural, TypePtr wanted,
+                 Read read)
         : LeafReader(context, null_branch, std::move(name), natural, std::move(wanted)), read_(std::move(read)) {}
 
     void append_absent() override {
@@ -107,8 +109,8 @@ public:
         const size_t rows = values_.size();
         if (zeros_) owners_.push_back(zeros_);
         owners_.push_back(context_.owner);
-        auto vector = Vector::flat(read_as_, rows, to_buffer(values_.data(), rows * sizeof(StringRef)), nulls_.finish(rows),
-                                   std::move(owners_));
+        auto vector = Vector::flat(read_as_, rows, to_buffer(values_.data(), rows * sizeof(StringRef)),
+                                   nulls_.finish(rows), std::move(owners_));
         values_.clear();
         owners_.clear();
         return promoted(vector);
@@ -164,7 +166,9 @@ UInt128 uuid_of_text(std::string_view text) {
     size_t digits = 0;
     for (char c : text) {
         if (c == '-') continue;
-        const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+        const int digit = c >= '0' && c <= '9'                     ? c - '0'
+                          : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                                   : -1;
         if (digit < 0 || ++digits > 2 * kUuidBytes) fail(ErrorCode::INCORRECT_DATA, "no UUID: '{}'", text);
         uuid = uuid << 4 | static_cast<UInt128>(digit);
     }
@@ -203,37 +207,51 @@ public:
             case TypeId::Nothing:
                 if (!accepts_null(*wanted_)) break;
                 return std::make_unique<NullReader>(context_, source_.null_branch, name_, field_.type, wanted_);
-            case TypeId::Bool: return fixed<uint8_t>([](Cursor& c) -> uint8_t { return c.read_boolean() ? 1 : 0; });
+            case TypeId::Bool:
+                return fixed<uint8_t>([](Cursor& c) -> uint8_t { return c.read_boolean() ? 1 : 0; });
             case TypeId::Int32:
-            case TypeId::Date32: return fixed<int32_t>(read_int);
+            case TypeId::Date32:
+                return fixed<int32_t>(read_int);
             case TypeId::Int64:
-            case TypeId::DateTime64: return fixed<int64_t>([](Cursor& c) { return c.read_long(); });
-            case TypeId::Float32: return fixed<float>([](Cursor& c) { return c.read_float(); });
-            case TypeId::Float64: return fixed<double>([](Cursor& c) { return c.read_double(); });
+            case TypeId::DateTime64:
+                return fixed<int64_t>([](Cursor& c) { return c.read_long(); });
+            case TypeId::Float32:
+                return fixed<float>([](Cursor& c) { return c.read_float(); });
+            case TypeId::Float64:
+                return fixed<double>([](Cursor& c) { return c.read_double(); });
             case TypeId::UUID:
-                if (node_.kind == Kind::String) return fixed<UInt128>([](Cursor& c) { return uuid_of_text(c.read_bytes()); });
+                if (node_.kind == Kind::String)
+                    return fixed<UInt128>([](Cursor& c) { return uuid_of_text(c.read_bytes()); });
                 return fixed<UInt128>([](Cursor& c) { return uuid_of_bytes(c.read_fixed(kUuidBytes)); });
-            case TypeId::Decimal: return decimal(*natural);
-            default: return string();
+            case TypeId::Decimal:
+                return decimal(*natural);
+            default:
+                return string();
         }
-        fail(ErrorCode::INCORRECT_DATA, "{}: column {}: a null cannot be read as {}", context_.file, name_, wanted_->name());
+        fail(ErrorCode::INCORRECT_DATA, "{}: column {}: a null cannot be read as {}", context_.file, name_,
+             wanted_->name());
     }
 
 private:
     template <typename T, typename Read>
     std::unique_ptr<ValueReader> fixed(Read read) {
-        return std::make_unique<FixedReader<T, Read>>(context_, source_.null_branch, name_, field_.type, wanted_, std::move(read));
+        return std::make_unique<FixedReader<T, Read>>(context_, source_.null_branch, name_, field_.type, wanted_,
+                                                      std::move(read));
     }
     template <typename Read>
     std::unique_ptr<ValueReader> string_of(Read read) {
-        return std::make_unique<StringReader<Read>>(context_, source_.null_branch, name_, field_.type, wanted_, std::move(read));
+        return std::make_unique<StringReader<Read>>(context_, source_.null_branch, name_, field_.type, wanted_,
+                                                    std::move(read));
     }
 
     std::unique_ptr<ValueReader> decimal(const DataType& type) {
         switch (type.physical()) {
-            case Physical::Int32: return decimal_of<int32_t>(type);
-            case Physical::Int64: return decimal_of<int64_t>(type);
-            default: return decimal_of<Int128>(type);
+            case Physical::Int32:
+                return decimal_of<int32_t>(type);
+            case Physical::Int64:
+                return decimal_of<int64_t>(type);
+            default:
+                return decimal_of<Int128>(type);
         }
     }
     template <typename T>

@@ -48,7 +48,8 @@ public:
             const auto found = std::find_if(field.children.begin(), field.children.end(),
                                             [&](const FileField& f) { return f.index == child.source; });
             if (found == field.children.end())
-                fail(ErrorCode::LOGICAL_ERROR, "{}: field {} is no part of column {}", context.file, child.source, name);
+                fail(ErrorCode::LOGICAL_ERROR, "{}: field {} is no part of column {}", context.file, child.source,
+                     name);
             element.reader = make_value_reader(context, child, name + "." + found->name);
             element.at = static_cast<size_t>(found - field.children.begin());
         }
@@ -64,8 +65,10 @@ public:
     void append_absent() override {
         ++rows_;
         for (auto& element : elements_) {
-            if (element.reader) element.reader->append_absent();
-            else element.missing->append(true);
+            if (element.reader)
+                element.reader->append_absent();
+            else
+                element.missing->append(true);
         }
     }
     VectorPtr finish() override {
@@ -157,7 +160,8 @@ protected:
             int64_t block_bytes;
             const int64_t count = cursor.read_block_count(block_bytes);
             if (count == 0) break;
-            if (count > static_cast<int64_t>(kMaxElements) - total || (no_bytes_ && (of_this += count) > kMaxEmptyElements))
+            if (count > static_cast<int64_t>(kMaxElements) - total ||
+                (no_bytes_ && (of_this += count) > kMaxEmptyElements))
                 fail_column("an array or map has too many elements");
             total += count;
             for (int64_t i = 0; i < count; ++i)

@@ -22,24 +22,37 @@ TypePtr decimal_type(const Node& node, const std::string& file) {
 
 TypePtr long_type(const Node& node) {
     switch (node.logical) {
-        case Logical::TimestampMillis: return timestamp_type(node, 3, false);
-        case Logical::TimestampMicros: return timestamp_type(node, 6, false);
-        case Logical::TimestampNanos: return timestamp_type(node, 9, false);
-        case Logical::LocalTimestampMillis: return timestamp_type(node, 3, true);
-        case Logical::LocalTimestampMicros: return timestamp_type(node, 6, true);
-        case Logical::LocalTimestampNanos: return timestamp_type(node, 9, true);
-        default: return make_type(TypeId::Int64);
+        case Logical::TimestampMillis:
+            return timestamp_type(node, 3, false);
+        case Logical::TimestampMicros:
+            return timestamp_type(node, 6, false);
+        case Logical::TimestampNanos:
+            return timestamp_type(node, 9, false);
+        case Logical::LocalTimestampMillis:
+            return timestamp_type(node, 3, true);
+        case Logical::LocalTimestampMicros:
+            return timestamp_type(node, 6, true);
+        case Logical::LocalTimestampNanos:
+            return timestamp_type(node, 9, true);
+        default:
+            return make_type(TypeId::Int64);
     }
 }
 
 TypePtr leaf_type(const Node& node, const std::string& file) {
     switch (node.kind) {
-        case Kind::Boolean: return make_type(TypeId::Bool);
-        case Kind::Int: return make_type(node.logical == Logical::Date ? TypeId::Date32 : TypeId::Int32);
-        case Kind::Long: return long_type(node);
-        case Kind::Float: return make_type(TypeId::Float32);
-        case Kind::Double: return make_type(TypeId::Float64);
-        case Kind::String: return make_type(node.logical == Logical::Uuid ? TypeId::UUID : TypeId::String);
+        case Kind::Boolean:
+            return make_type(TypeId::Bool);
+        case Kind::Int:
+            return make_type(node.logical == Logical::Date ? TypeId::Date32 : TypeId::Int32);
+        case Kind::Long:
+            return long_type(node);
+        case Kind::Float:
+            return make_type(TypeId::Float32);
+        case Kind::Double:
+            return make_type(TypeId::Float64);
+        case Kind::String:
+            return make_type(node.logical == Logical::Uuid ? TypeId::UUID : TypeId::String);
         case Kind::Bytes:
             if (node.logical == Logical::Decimal)
                 if (TypePtr type = decimal_type(node, file)) return type;
@@ -50,8 +63,10 @@ TypePtr leaf_type(const Node& node, const std::string& file) {
             if (node.logical == Logical::Uuid && node.size == kUuidBytes) return make_type(TypeId::UUID);
             if (node.size == 0 || node.size > kMaxFixedString) return make_type(TypeId::String);
             return make_fixed_string(node.size);
-        case Kind::Null: return make_type(TypeId::Nothing);
-        default: return make_type(TypeId::String);  // enums
+        case Kind::Null:
+            return make_type(TypeId::Nothing);
+        default:
+            return make_type(TypeId::String);  // enums
     }
 }
 
@@ -72,7 +87,8 @@ public:
     DataSchema make() {
         const Node& root = schema_.root();
         if (root.kind != Kind::Record) fail(ErrorCode::INCORRECT_DATA, "{}: its Avro schema is no record", file_);
-        for (const auto& field : root.fields) out_.fields.push_back(make_field(field.name, field.field_id, field.type, 1));
+        for (const auto& field : root.fields)
+            out_.fields.push_back(make_field(field.name, field.field_id, field.type, 1));
         return std::move(out_);
     }
 
@@ -117,7 +133,8 @@ private:
             field.type = make_map(field.children[0].type, field.children[1].type);
         } else if (node.kind == Kind::Array && is_map(node)) {
             const Node& entry = schema_.node(node.children[0]);
-            field.children.push_back(make_field("key", entry.fields[0].field_id, entry.fields[0].type, depth + 1, true));
+            field.children.push_back(
+                make_field("key", entry.fields[0].field_id, entry.fields[0].type, depth + 1, true));
             field.children.push_back(make_field("value", entry.fields[1].field_id, entry.fields[1].type, depth + 1));
             field.type = make_map(field.children[0].type, field.children[1].type);
         } else if (node.kind == Kind::Array) {
@@ -155,6 +172,8 @@ bool is_variant(const Schema& schema, const Node& node) {
            is_bytes(node.fields[1]);
 }
 
-DataSchema to_data_schema(const Schema& schema, const std::string& file) { return DataSchemaMaker(schema, file).make(); }
+DataSchema to_data_schema(const Schema& schema, const std::string& file) {
+    return DataSchemaMaker(schema, file).make();
+}
 
 }  // namespace firn::file::avro

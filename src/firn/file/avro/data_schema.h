@@ -23,9 +23,9 @@ struct DataSchema {
 /// The root must be a record. NOT_IMPLEMENTED for unions other than of null and one type, LIMIT_EXCEEDED for more than
 /// kMaxDataFields fields, TOO_DEEP_RECURSION for types nested over kMaxDepth.
 ///
-/// Natural types: timestamps are DateTime64 of 3, 6 or 9 digits, of 'UTC' where the schema says adjust-to-utc; time of day
-/// is an Int64 of microseconds (Int32 of milliseconds); enums are String; Iceberg's maps (arrays of key and value with
-/// logicalType map) are Map; variants are a String of JSON.
+/// Natural types: timestamps are DateTime64 of 3, 6 or 9 digits, of 'UTC' where the schema says adjust-to-utc; time of
+/// day is an Int64 of microseconds (Int32 of milliseconds); enums are String; Iceberg's maps (arrays of key and value
+/// with logicalType map) are Map; variants are a String of JSON.
 DataSchema to_data_schema(const Schema& schema, const std::string& file);
 
 /// A record of metadata and value that is one variant.

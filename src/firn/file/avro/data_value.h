@@ -1,5 +1,5 @@
-// Readers of values: each appends the values of one field, one by one as they stand in the file, and gives them as a vector
-// of the wanted type.
+// Readers of values: each appends the values of one field, one by one as they stand in the file, and gives them as a
+// vector of the wanted type.
 #pragma once
 
 #include <memory>
@@ -57,7 +57,8 @@ std::unique_ptr<ValueReader> make_value_reader(DataContext& context, const ReadF
 /// The same for fields that are no record, array or map.
 std::unique_ptr<ValueReader> make_leaf_reader(DataContext& context, const ReadField& wanted, const std::string& name);
 /// The same for a variant, read as JSON text.
-std::unique_ptr<ValueReader> make_variant_reader(DataContext& context, const ReadField& wanted, const std::string& name);
+std::unique_ptr<ValueReader> make_variant_reader(DataContext& context, const ReadField& wanted,
+                                                 const std::string& name);
 /// A reader for the keys of an Avro map.
 std::unique_ptr<ValueReader> make_key_reader(DataContext& context, const TypePtr& wanted, const std::string& name);
 

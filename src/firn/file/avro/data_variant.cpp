@@ -42,11 +42,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ValueReader> make_variant_reader(DataContext& context, const ReadField& wanted, const std::string& name) {
+std::unique_ptr<ValueReader> make_variant_reader(DataContext& context, const ReadField& wanted,
+                                                 const std::string& name) {
     if (unwrap(wanted.type)->id() != TypeId::String)
         fail(ErrorCode::INCORRECT_DATA, "{}: column {} is a variant, which cannot be read as {}", context.file, name,
              wanted.type->name());
-    return std::make_unique<VariantReader>(context, context.fields.sources[static_cast<size_t>(wanted.source)], wanted.type, name);
+    return std::make_unique<VariantReader>(context, context.fields.sources[static_cast<size_t>(wanted.source)],
+                                           wanted.type, name);
 }
 
 }  // namespace firn::file::avro

@@ -9,7 +9,9 @@ namespace {
 
 /// Thomas Wang's hash of 64-bit integers, with Java's arithmetic shifts.
 uint64_t hash_long(int64_t value) {
-    const auto shifted = [](uint64_t key, int bits) { return static_cast<uint64_t>(static_cast<int64_t>(key) >> bits); };
+    const auto shifted = [](uint64_t key, int bits) {
+        return static_cast<uint64_t>(static_cast<int64_t>(key) >> bits);
+    };
     auto key = static_cast<uint64_t>(value);
     key = ~key + (key << 21);
     key ^= shifted(key, 24);
@@ -86,7 +88,8 @@ std::optional<uint64_t> bloom_hash(const Type& type, const Vector& value) {
             if (id == TypeId::UUID) return hash_string(uuid_bytes(value.values<UInt128>()[0]));
             if (is_string_like(id)) return hash_string(value.values<StringRef>()[0].view());
             break;
-        default: break;
+        default:
+            break;
     }
     return std::nullopt;
 }

@@ -44,10 +44,17 @@ std::unique_ptr<arrow::util::Codec> make_codec(Compression compression, const st
             codec = arrow::util::Codec::Create(arrow::Compression::GZIP, options);
             break;
         }
-        case Compression::Snappy: codec = arrow::util::Codec::Create(arrow::Compression::SNAPPY); break;
-        case Compression::Lz4: codec = arrow::util::Codec::Create(arrow::Compression::LZ4); break;
-        case Compression::Brotli: codec = arrow::util::Codec::Create(arrow::Compression::BROTLI); break;
-        default: break;
+        case Compression::Snappy:
+            codec = arrow::util::Codec::Create(arrow::Compression::SNAPPY);
+            break;
+        case Compression::Lz4:
+            codec = arrow::util::Codec::Create(arrow::Compression::LZ4);
+            break;
+        case Compression::Brotli:
+            codec = arrow::util::Codec::Create(arrow::Compression::BROTLI);
+            break;
+        default:
+            break;
     }
     if (!codec.ok())
         fail(ErrorCode::NOT_IMPLEMENTED, "ORC file {}: compression kind {} is not supported", file,
@@ -73,17 +80,20 @@ size_t Decompressor::decompress(const uint8_t* in, size_t in_size, MutableBuffer
 size_t Decompressor::decompress_into(const uint8_t* in, size_t in_size, uint8_t* out) {
     if (!codec_) {
         codec_ = std::make_unique<Codec>();
-        if (compression_ == Compression::Zstd) codec_->zstd.reset(ZSTD_createDCtx());
-        else codec_->codec = make_codec(compression_, file_);
+        if (compression_ == Compression::Zstd)
+            codec_->zstd.reset(ZSTD_createDCtx());
+        else
+            codec_->codec = make_codec(compression_, file_);
     }
     if (codec_->zstd) {
         const size_t made = ZSTD_decompressDCtx(codec_->zstd.get(), out, block_size_, in, in_size);
         if (ZSTD_isError(made))
-            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a compressed chunk of {} bytes cannot be decompressed: {}", file_,
-                 in_size, ZSTD_getErrorName(made));
+            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a compressed chunk of {} bytes cannot be decompressed: {}",
+                 file_, in_size, ZSTD_getErrorName(made));
         return made;
     }
-    const auto made = codec_->codec->Decompress(static_cast<int64_t>(in_size), in, static_cast<int64_t>(block_size_), out);
+    const auto made =
+        codec_->codec->Decompress(static_cast<int64_t>(in_size), in, static_cast<int64_t>(block_size_), out);
     if (!made.ok() || *made < 0 || static_cast<uint64_t>(*made) > block_size_)
         fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a compressed chunk of {} bytes cannot be decompressed{}", file_,
              in_size, made.ok() ? "" : ": " + made.status().message());
@@ -113,7 +123,8 @@ void ByteStream::load() {
 }
 
 void ByteStream::fail_damaged(std::string_view what) const {
-    fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a damaged stream (at byte {}): {}", decompressor_->file(), offset_, what);
+    fail(ErrorCode::INCORRECT_DATA, "ORC file {}: a damaged stream (at byte {}): {}", decompressor_->file(), offset_,
+         what);
 }
 
 void ByteStream::need() {
@@ -199,8 +210,8 @@ uint64_t ByteStream::unsigned_varint() {
 std::string decompress_section(const storage::OpenFile& file, uint64_t offset, uint64_t length, Compression compression,
                                uint64_t block_size, size_t limit) {
     if (length > limit)
-        fail(ErrorCode::LIMIT_EXCEEDED, "ORC file {}: a section of {} bytes is larger than {}", file.info().path, length,
-             limit);
+        fail(ErrorCode::LIMIT_EXCEEDED, "ORC file {}: a section of {} bytes is larger than {}", file.info().path,
+             length, limit);
     std::string raw(length, '\0');
     if (length) file.read_at(offset, {reinterpret_cast<uint8_t*>(raw.data()), raw.size()});
     count_event(ProfileEvent::ReadBytesFromStorage, length);

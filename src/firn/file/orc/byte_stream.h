@@ -1,5 +1,6 @@
 // A stream of a stripe as decompressed bytes, read forwards and sought by the row index's positions (ORC v1
-// specification, "Compression"). INCORRECT_DATA, naming the file, beyond the stream's end and for chunks that are damaged.
+// specification, "Compression"). INCORRECT_DATA, naming the file, beyond the stream's end and for chunks that are
+// damaged.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ public:
     bool is_none() const { return compression_ == Compression::None; }
     uint64_t block_size() const { return block_size_; }
     const std::string& file() const { return file_; }
-    /// Decompresses one chunk into `chunk`, whose buffer is used again or replaced; the bytes made. Short chunks get short
-    /// buffers: a wide table has many streams.
+    /// Decompresses one chunk into `chunk`, whose buffer is used again or replaced; the bytes made. Short chunks get
+    /// short buffers: a wide table has many streams.
     size_t decompress(const uint8_t* in, size_t in_size, MutableBufferPtr& chunk);
 
 private:
@@ -59,8 +60,8 @@ public:
     bool at_end() { return at_ == end_ && !refill(); }
     /// Bytes that are at hand without the next chunk.
     size_t available() const { return static_cast<size_t>(end_ - at_); }
-    /// To a position of the row index: `chunk` is the byte in the stream where a chunk begins (without compression: the byte
-    /// itself), `within` the bytes of the decompressed chunk to leave out.
+    /// To a position of the row index: `chunk` is the byte in the stream where a chunk begins (without compression: the
+    /// byte itself), `within` the bytes of the decompressed chunk to leave out.
     void seek(uint64_t chunk, uint64_t within);
     bool is_compressed() const { return !decompressor_->is_none(); }
     /// No more than this many bytes can still come.

@@ -15,7 +15,8 @@ StripeReader::StripeReader(std::shared_ptr<const storage::OpenFile> file, const 
       fields_(fields),
       decompressor_(std::make_shared<Decompressor>(tail.compression, tail.block_size, file_->info().path)) {
     for (const auto& stream : footer_.streams) {
-        if (stream.kind > static_cast<uint32_t>(StreamKind::BloomFilterUtf8) || stream.column >= tail.types.size()) continue;
+        if (stream.kind > static_cast<uint32_t>(StreamKind::BloomFilterUtf8) || stream.column >= tail.types.size())
+            continue;
         streams_.emplace(std::pair{stream.column, static_cast<StreamKind>(stream.kind)}, stream);
     }
     if (has(0, StreamKind::Present) && streams_.at({0, StreamKind::Present}).length > 0)

@@ -1,4 +1,5 @@
-// Readers of a stripe's columns: each turns the streams of one column (and its children) into vectors of the wanted type.
+// Readers of a stripe's columns: each turns the streams of one column (and its children) into vectors of the wanted
+// type.
 #pragma once
 
 #include <map>
@@ -99,11 +100,13 @@ private:
 };
 
 /// The reader of a wanted field, children and all. `name` is the column's path, for errors.
-std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name);
+std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const ReadField& wanted,
+                                                 const std::string& name);
 /// The same for a field that is no struct, list or map.
 std::unique_ptr<ColumnReader> make_leaf_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name);
 
 /// The same for a variant: a struct of metadata and value, read as JSON text.
-std::unique_ptr<ColumnReader> make_variant_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name);
+std::unique_ptr<ColumnReader> make_variant_reader(StripeReader& stripe, const ReadField& wanted,
+                                                  const std::string& name);
 
 }  // namespace firn::file::orc

@@ -133,22 +133,23 @@ private:
         int64_t seconds;
         if (__builtin_add_overflow(raw_seconds, epoch_, &seconds) || seconds == INT64_MIN)
             fail_column("a timestamp is out of range");
-        // Java cuts seconds toward zero but counts nanoseconds upwards; a fraction below a millisecond was floored already.
+        // Java cuts seconds toward zero but counts nanoseconds upwards; a fraction below a millisecond was floored
+        // already.
         if (seconds < 0 && nanos > 999'999) --seconds;
         if (zone_) seconds = zone_->to_local(seconds);
         const int64_t fraction = nanos / nanos_per_tick_ - (nanos % nanos_per_tick_ < 0 ? 1 : 0);
         const Int128 ticks = static_cast<Int128>(seconds) * ticks_ + fraction;
         if (ticks != static_cast<int64_t>(ticks))
             fail(ErrorCode::VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE,
-                 "ORC file {}: column {}: a timestamp {} s from 1970 does not fit into {}", stripe_.path(), name_, seconds,
-                 target_.read_as->name());
+                 "ORC file {}: column {}: a timestamp {} s from 1970 does not fit into {}", stripe_.path(), name_,
+                 seconds, target_.read_as->name());
         return static_cast<int64_t>(ticks);
     }
 
     std::unique_ptr<IntRle> seconds_;
     std::unique_ptr<IntRle> nanos_;
     TrackedVector<int64_t> raw_seconds_, raw_nanos_;
-    int64_t ticks_;           // of a second
+    int64_t ticks_;  // of a second
     int64_t nanos_per_tick_;
     int64_t epoch_ = kOrcEpoch;
     const TimeZone* zone_ = nullptr;
@@ -193,7 +194,8 @@ protected:
         (short_ ? short_ : scales_)->skip(there);
         if (!short_)
             for (size_t i = 0; i < there; ++i)
-                while (data_->read_byte() >= 0x80) {}
+                while (data_->read_byte() >= 0x80) {
+                }
     }
     void seek_values(Positions& positions) override {
         if (short_) return short_->seek(positions);
@@ -235,10 +237,14 @@ private:
 template <template <typename> class Reader, typename... Args>
 std::unique_ptr<ColumnReader> make_integer(Physical physical, Args&&... args) {
     switch (physical) {
-        case Physical::Int8: return std::make_unique<Reader<int8_t>>(std::forward<Args>(args)...);
-        case Physical::Int16: return std::make_unique<Reader<int16_t>>(std::forward<Args>(args)...);
-        case Physical::Int32: return std::make_unique<Reader<int32_t>>(std::forward<Args>(args)...);
-        default: return std::make_unique<Reader<int64_t>>(std::forward<Args>(args)...);
+        case Physical::Int8:
+            return std::make_unique<Reader<int8_t>>(std::forward<Args>(args)...);
+        case Physical::Int16:
+            return std::make_unique<Reader<int16_t>>(std::forward<Args>(args)...);
+        case Physical::Int32:
+            return std::make_unique<Reader<int32_t>>(std::forward<Args>(args)...);
+        default:
+            return std::make_unique<Reader<int64_t>>(std::forward<Args>(args)...);
     }
 }
 
@@ -249,7 +255,8 @@ TypePtr best_type(Kind kind, const TypePtr& natural, const TypePtr& wanted) {
         case Kind::Short:
         case Kind::Int:
         case Kind::Long:
-            if (is_signed_integer(to->id()) && integer_bits(to->id()) >= integer_bits(from->id()) && integer_bits(to->id()) <= 64)
+            if (is_signed_integer(to->id()) && integer_bits(to->id()) >= integer_bits(from->id()) &&
+                integer_bits(to->id()) <= 64)
                 return to;
             return from;
         case Kind::Timestamp:
@@ -287,22 +294,30 @@ std::unique_ptr<ColumnReader> make_leaf_reader(StripeReader& stripe, const ReadF
     target.promoted = !same_type(target.read_as, wanted.type);
     const Physical physical = made->physical();
     switch (kind) {
-        case Kind::Boolean: return std::make_unique<ByteReader<BooleanRle, uint8_t>>(stripe, column, std::move(target));
-        case Kind::Byte: return std::make_unique<ByteReader<ByteRle, int8_t>>(stripe, column, std::move(target));
+        case Kind::Boolean:
+            return std::make_unique<ByteReader<BooleanRle, uint8_t>>(stripe, column, std::move(target));
+        case Kind::Byte:
+            return std::make_unique<ByteReader<ByteRle, int8_t>>(stripe, column, std::move(target));
         case Kind::Short:
         case Kind::Int:
         case Kind::Long:
-        case Kind::Date: return make_integer<IntegerReader>(physical, stripe, column, std::move(target));
-        case Kind::Float: return std::make_unique<FloatReader<float>>(stripe, column, std::move(target));
-        case Kind::Double: return std::make_unique<FloatReader<double>>(stripe, column, std::move(target));
+        case Kind::Date:
+            return make_integer<IntegerReader>(physical, stripe, column, std::move(target));
+        case Kind::Float:
+            return std::make_unique<FloatReader<float>>(stripe, column, std::move(target));
+        case Kind::Double:
+            return std::make_unique<FloatReader<double>>(stripe, column, std::move(target));
         case Kind::Timestamp:
         case Kind::TimestampInstant:
             return std::make_unique<TimestampReader>(stripe, column, std::move(target), made->scale());
         case Kind::Decimal:
             if (physical == Physical::Int128)
-                return std::make_unique<DecimalReader<Int128>>(stripe, column, std::move(target), made->scale(), made->precision());
-            return make_integer<DecimalReader>(physical, stripe, column, std::move(target), made->scale(), made->precision());
-        default: return make_string_reader(stripe, column, std::move(target));
+                return std::make_unique<DecimalReader<Int128>>(stripe, column, std::move(target), made->scale(),
+                                                               made->precision());
+            return make_integer<DecimalReader>(physical, stripe, column, std::move(target), made->scale(),
+                                               made->precision());
+        default:
+            return make_string_reader(stripe, column, std::move(target));
     }
 }
 

@@ -9,7 +9,8 @@
 namespace firn::file::orc {
 namespace {
 
-/// Elements are read in pieces of this many, so that a damaged count meets the stream's end before it takes much memory.
+/// Elements are read in pieces of this many, so that a damaged count meets the stream's end before it takes much
+/// memory.
 constexpr size_t kElementsAtOnce = size_t{1} << 20;
 constexpr uint64_t kMaxElements = uint64_t{1} << 31;  // rows of a vector are numbered by 32 bits
 
@@ -32,7 +33,8 @@ public:
         : PresentReader(stripe, column, name), type_(wanted.type) {
         for (size_t i = 0; i < wanted.children.size(); ++i)
             children_.push_back(make_column_reader(
-                stripe, wanted.children[i], name + "." + (i < type_->names().size() ? type_->names()[i] : std::to_string(i + 1))));
+                stripe, wanted.children[i],
+                name + "." + (i < type_->names().size() ? type_->names()[i] : std::to_string(i + 1))));
     }
 
 protected:
@@ -122,7 +124,8 @@ protected:
 
 private:
     uint64_t add_length(uint64_t total, int64_t length) const {
-        if (length < 0 || static_cast<uint64_t>(length) > kMaxElements || (total += static_cast<uint64_t>(length)) > kMaxElements)
+        if (length < 0 || static_cast<uint64_t>(length) > kMaxElements ||
+            (total += static_cast<uint64_t>(length)) > kMaxElements)
             fail_column("a list or map has too many elements");
         return total;
     }
@@ -148,15 +151,16 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name) {
+std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const ReadField& wanted,
+                                                 const std::string& name) {
     if (wanted.source < 0) return std::make_unique<MissingReader>(wanted);
     const FileField& field = stripe.field(wanted.source);
     const auto column = static_cast<uint32_t>(wanted.source) + 1;
     const TypeId id = wanted.type->id();
     const auto expect = [&](TypeId expected, size_t children) {
         if (id != expected || wanted.children.size() != children)
-            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: column {} is of type {}, which cannot be read as {}", stripe.path(),
-                 name, field.type->name(), wanted.type->name());
+            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: column {} is of type {}, which cannot be read as {}",
+                 stripe.path(), name, field.type->name(), wanted.type->name());
     };
     switch (stripe.type(column).kind) {
         case Kind::Struct:
@@ -171,7 +175,8 @@ std::unique_ptr<ColumnReader> make_column_reader(StripeReader& stripe, const Rea
             return std::make_unique<ListReader>(stripe, column, wanted, name, true);
         default: {
             const TypePtr target = unwrap(wanted.type);
-            if (target->physical() == Physical::Array || target->physical() == Physical::Tuple) expect(TypeId::Nothing, 0);
+            if (target->physical() == Physical::Array || target->physical() == Physical::Tuple)
+                expect(TypeId::Nothing, 0);
             return make_leaf_reader(stripe, wanted, name);
         }
     }

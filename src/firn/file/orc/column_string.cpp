@@ -139,7 +139,8 @@ private:
 
 }  // namespace
 
-VectorPtr read_dictionary(StripeReader& stripe, uint32_t column, const TypePtr& type, bool with_null, const std::string& name) {
+VectorPtr read_dictionary(StripeReader& stripe, uint32_t column, const TypePtr& type, bool with_null,
+                          const std::string& name) {
     const size_t entries = stripe.encoding(column).dictionary_size;
     const auto lengths = stripe.integers(column, StreamKind::Length, false);
     const auto data = stripe.stream(column, StreamKind::DictionaryData);
@@ -153,8 +154,9 @@ VectorPtr read_dictionary(StripeReader& stripe, uint32_t column, const TypePtr& 
         const uint64_t most = std::min<uint64_t>(data->most_left(), UINT32_MAX);
         for (size_t i = 0; i < piece; ++i)
             if (raw[i] < 0 || static_cast<uint64_t>(raw[i]) > most)
-                fail(ErrorCode::INCORRECT_DATA, "ORC file {}: column {}: an entry of the dictionary is longer than its stream",
-                     stripe.path(), name);
+                fail(ErrorCode::INCORRECT_DATA,
+                     "ORC file {}: column {}: an entry of the dictionary is longer than its stream", stripe.path(),
+                     name);
         refs.resize(refs.size() + piece);
         read_bytes(*data, raw, piece, refs.data() + refs.size() - piece, owners);
         left -= piece;

@@ -20,7 +20,8 @@ protected:
         const VectorPtr metadata = flatten(metadata_->read(there));
         const VectorPtr values = flatten(value_->read(there));
         if (there < n && !accepts_null(*wanted_)) fail_column("it holds a NULL although it must not");
-        VectorBuilder builder(accepts_null(*wanted_) ? make_nullable(make_type(TypeId::String)) : make_type(TypeId::String));
+        VectorBuilder builder(accepts_null(*wanted_) ? make_nullable(make_type(TypeId::String))
+                                                     : make_type(TypeId::String));
         std::string text;
         for (size_t i = 0, at = 0; i < n; ++i) {
             if (there < n && !present()[i]) {
@@ -67,11 +68,12 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ColumnReader> make_variant_reader(StripeReader& stripe, const ReadField& wanted, const std::string& name) {
+std::unique_ptr<ColumnReader> make_variant_reader(StripeReader& stripe, const ReadField& wanted,
+                                                  const std::string& name) {
     const auto column = static_cast<uint32_t>(wanted.source) + 1;
     if (unwrap(wanted.type)->id() != TypeId::String)
-        fail(ErrorCode::INCORRECT_DATA, "ORC file {}: column {} is a variant, which cannot be read as {}", stripe.path(), name,
-             wanted.type->name());
+        fail(ErrorCode::INCORRECT_DATA, "ORC file {}: column {} is a variant, which cannot be read as {}",
+             stripe.path(), name, wanted.type->name());
     return std::make_unique<VariantReader>(stripe, column, wanted.type, name);
 }
 

@@ -29,7 +29,8 @@ public:
         for (const auto& column : columns) {
             const std::string name = column.source < 0 ? std::string() : stripe_.field(column.source).name;
             const auto& top = tail.types[0].subtypes;
-            if (column.source >= 0 && std::find(top.begin(), top.end(), static_cast<uint32_t>(column.source) + 1) == top.end())
+            if (column.source >= 0 &&
+                std::find(top.begin(), top.end(), static_cast<uint32_t>(column.source) + 1) == top.end())
                 fail(ErrorCode::LOGICAL_ERROR, "ORC file {}: {} is no top-level field", stripe_.path(), name);
             columns_.push_back({make_column_reader(stripe_, column, name), column.type, 0});
         }
@@ -39,8 +40,8 @@ public:
         check_cancelled();
         Column& column = columns_.at(index);
         if (begin < column.at || begin > rows_ || count > rows_ - begin)
-            fail(ErrorCode::LOGICAL_ERROR, "Rows {} to {} of a stripe of {} rows are read after row {}", begin, begin + count,
-                 rows_, column.at);
+            fail(ErrorCode::LOGICAL_ERROR, "Rows {} to {} of a stripe of {} rows are read after row {}", begin,
+                 begin + count, rows_, column.at);
         if (!selection) {
             go_to(column, begin);
             column.at = begin + count;
@@ -159,7 +160,8 @@ public:
         // A filter that says of no row group that it has the value must stand for all of them.
         const uint64_t stride = tail_.row_index_stride;
         if (stride == 0 || filters.size() != (unit_rows(unit) + stride - 1) / stride) return true;
-        return std::any_of(filters.begin(), filters.end(), [&](const auto& filter) { return bloom_may_contain(filter, *hash); });
+        return std::any_of(filters.begin(), filters.end(),
+                           [&](const auto& filter) { return bloom_may_contain(filter, *hash); });
     }
 
     VectorPtr unit_dictionary(size_t unit, int field) const override {

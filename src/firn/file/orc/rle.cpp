@@ -30,8 +30,10 @@ void ByteRle::read(uint8_t* out, size_t n) {
     while (n) {
         if (!left_) next_run();
         const size_t piece = std::min(n, left_);
-        if (repeats_) std::memset(out, value_, piece);
-        else stream_->read(out, piece);
+        if (repeats_)
+            std::memset(out, value_, piece);
+        else
+            stream_->read(out, piece);
         left_ -= piece;
         out += piece;
         n -= piece;
@@ -210,7 +212,8 @@ size_t IntRle::decode_patched(uint8_t header, int64_t* out) {
 size_t IntRle::decode_delta(uint8_t header, int64_t* out) {
     const unsigned code = header >> 1 & 31;
     const size_t n = (static_cast<size_t>(header & 1) << 8 | stream_->read_byte()) + 1;
-    auto value = static_cast<uint64_t>(signed_ ? stream_->signed_varint() : static_cast<int64_t>(stream_->unsigned_varint()));
+    auto value =
+        static_cast<uint64_t>(signed_ ? stream_->signed_varint() : static_cast<int64_t>(stream_->unsigned_varint()));
     const int64_t first_delta = stream_->signed_varint();
     out[0] = static_cast<int64_t>(value);
     if (code == 0) {
@@ -231,10 +234,14 @@ size_t IntRle::decode_run(int64_t* out) {
     if (!version2_) return decode_run1(out);
     const uint8_t header = stream_->read_byte();
     switch (header >> 6) {
-        case 0: return decode_short_repeat(header, out);
-        case 1: return decode_direct(header, out);
-        case 2: return decode_patched(header, out);
-        default: return decode_delta(header, out);
+        case 0:
+            return decode_short_repeat(header, out);
+        case 1:
+            return decode_direct(header, out);
+        case 2:
+            return decode_patched(header, out);
+        default:
+            return decode_delta(header, out);
     }
 }
 

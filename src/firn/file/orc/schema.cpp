@@ -28,7 +28,8 @@ public:
 private:
     const Type& take(uint32_t column) {
         if (column != next_ || column >= tail_.types.size())
-            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: its types are not numbered depth first (at {})", file_, column);
+            fail(ErrorCode::INCORRECT_DATA, "ORC file {}: its types are not numbered depth first (at {})", file_,
+                 column);
         return tail_.types[next_++];
     }
 
@@ -94,16 +95,26 @@ private:
 
     TypePtr leaf_type(const Type& type, const std::string& name) const {
         switch (type.kind) {
-            case Kind::Boolean: return make_type(TypeId::Bool);
-            case Kind::Byte: return make_type(TypeId::Int8);
-            case Kind::Short: return make_type(TypeId::Int16);
-            case Kind::Int: return make_type(TypeId::Int32);
-            case Kind::Long: return make_type(TypeId::Int64);
-            case Kind::Float: return make_type(TypeId::Float32);
-            case Kind::Double: return make_type(TypeId::Float64);
-            case Kind::Date: return make_type(TypeId::Date32);
-            case Kind::Timestamp: return make_datetime64(timestamp_digits(type));
-            case Kind::TimestampInstant: return make_datetime64(timestamp_digits(type), "UTC");
+            case Kind::Boolean:
+                return make_type(TypeId::Bool);
+            case Kind::Byte:
+                return make_type(TypeId::Int8);
+            case Kind::Short:
+                return make_type(TypeId::Int16);
+            case Kind::Int:
+                return make_type(TypeId::Int32);
+            case Kind::Long:
+                return make_type(TypeId::Int64);
+            case Kind::Float:
+                return make_type(TypeId::Float32);
+            case Kind::Double:
+                return make_type(TypeId::Float64);
+            case Kind::Date:
+                return make_type(TypeId::Date32);
+            case Kind::Timestamp:
+                return make_datetime64(timestamp_digits(type));
+            case Kind::TimestampInstant:
+                return make_datetime64(timestamp_digits(type), "UTC");
             case Kind::Binary:
                 if (type.binary_type == "UUID") return make_type(TypeId::UUID);
                 if (type.binary_type == "FIXED" && type.fixed_length > 0) return make_fixed_string(type.fixed_length);
@@ -115,7 +126,8 @@ private:
                          type.precision, type.scale);
                 return make_decimal(static_cast<int>(type.precision), static_cast<int>(type.scale));
             }
-            default: return make_type(TypeId::String);
+            default:
+                return make_type(TypeId::String);
         }
     }
 

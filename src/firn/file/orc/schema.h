@@ -9,9 +9,9 @@ namespace firn::file::orc {
 /// The top-level fields. FileField::index is the column's number less one (column 0 is the row itself). Checks that the
 /// columns are numbered depth first. NOT_IMPLEMENTED for unions, TOO_DEEP_RECURSION beyond kMaxDepth.
 ///
-/// Natural types: timestamps have 9 digits, 6 where Iceberg wrote the file and does not say NANOS; instants are of 'UTC'.
-/// Iceberg's uuid is UUID, its fixed FixedString, its time Int64 of microseconds, its variant (a struct of metadata and
-/// value) a String of JSON whose parts are no fields. All is optional but a map's key.
+/// Natural types: timestamps have 9 digits, 6 where Iceberg wrote the file and does not say NANOS; instants are of
+/// 'UTC'. Iceberg's uuid is UUID, its fixed FixedString, its time Int64 of microseconds, its variant (a struct of
+/// metadata and value) a String of JSON whose parts are no fields. All is optional but a map's key.
 std::vector<FileField> to_fields(const Tail& tail, const std::string& file);
 
 /// A struct of metadata and value that is one variant.

@@ -47,10 +47,12 @@ std::optional<Int128> parse_decimal(std::string_view text, int scale) {
 VectorPtr decimal(const TypePtr& type, const std::optional<std::string>& text) {
     if (!text) return nullptr;
     const auto value = parse_decimal(*text, type->scale());
-    if (!value || *value >= power_of_ten(type->precision()) || *value <= -power_of_ten(type->precision())) return nullptr;
+    if (!value || *value >= power_of_ten(type->precision()) || *value <= -power_of_ten(type->precision()))
+        return nullptr;
     VectorPtr made;
     dispatch_fixed(type->physical(), [&]<typename T>() {
-        if constexpr (std::is_integral_v<T> || std::is_same_v<T, Int128>) made = make_value<T>(type, static_cast<T>(*value));
+        if constexpr (std::is_integral_v<T> || std::is_same_v<T, Int128>)
+            made = make_value<T>(type, static_cast<T>(*value));
     });
     return made;
 }
@@ -75,7 +77,8 @@ void take_floats(const ColumnStatistics& from, const TypePtr& type, ValueStatist
     // bounds that cross.
     if (*from.double_min > *from.double_max) return;
     const auto make = [&](double value) {
-        return type->id() == TypeId::Float32 ? make_value<float>(type, static_cast<float>(value)) : make_value<double>(type, value);
+        return type->id() == TypeId::Float32 ? make_value<float>(type, static_cast<float>(value))
+                                             : make_value<double>(type, value);
     };
     to.min = make(*from.double_min);
     to.max = make(*from.double_max);
@@ -89,13 +92,14 @@ void take_strings(const ColumnStatistics& from, const TypePtr& type, bool whole,
 
 }  // namespace
 
-ValueStatistics to_value_statistics(const ColumnStatistics& from, const Tail& tail, const Type& type, const FileField& field,
-                                    std::optional<uint64_t> rows) {
+ValueStatistics to_value_statistics(const ColumnStatistics& from, const Tail& tail, const Type& type,
+                                    const FileField& field, std::optional<uint64_t> rows) {
     ValueStatistics to;
     const TypePtr natural = unwrap(field.type);
     if (rows) {
         to.values = *rows;
-        if (from.values && *from.values <= *rows && from.has_null.value_or(*from.values != *rows) == (*from.values != *rows))
+        if (from.values && *from.values <= *rows &&
+            from.has_null.value_or(*from.values != *rows) == (*from.values != *rows))
             to.null_count = *rows - *from.values;
     }
     if (from.values && *from.values == 0) return to;
@@ -117,7 +121,9 @@ ValueStatistics to_value_statistics(const ColumnStatistics& from, const Tail& ta
             }
             break;
         case Kind::Float:
-        case Kind::Double: take_floats(from, natural, to); break;
+        case Kind::Double:
+            take_floats(from, natural, to);
+            break;
         case Kind::String:
         case Kind::Varchar:
             if (!java || tail.writer_version >= kStringsAreRight) take_strings(from, natural, tail.writer <= 1, to);
@@ -134,7 +140,8 @@ ValueStatistics to_value_statistics(const ColumnStatistics& from, const Tail& ta
             to.min = timestamp(natural, from.millis_min, false);
             to.max = timestamp(natural, from.millis_max, true);
             break;
-        default: break;
+        default:
+            break;
     }
     return to;
 }

@@ -17,7 +17,8 @@ constexpr std::string_view kMagic = "ORC";
 
 template <typename... Args>
 [[noreturn]] void fail_file(const storage::OpenFile& file, fmt::format_string<Args...> format, Args&&... args) {
-    fail(ErrorCode::INCORRECT_DATA, "ORC file {}: {}", file.info().path, fmt::format(format, std::forward<Args>(args)...));
+    fail(ErrorCode::INCORRECT_DATA, "ORC file {}: {}", file.info().path,
+         fmt::format(format, std::forward<Args>(args)...));
 }
 
 template <typename Message>
@@ -46,11 +47,16 @@ Type to_type(const storage::OpenFile& file, const proto::Type& from) {
     type.scale = from.scale();
     for (const auto& attribute : from.attributes()) {
         const std::string& key = attribute.key();
-        if (key == "iceberg.id") type.iceberg_id = parse_number(attribute.value());
-        else if (key == "iceberg.binary-type") type.binary_type = attribute.value();
-        else if (key == "iceberg.timestamp-unit") type.timestamp_unit = attribute.value();
-        else if (key == "iceberg.struct-type") type.struct_type = attribute.value();
-        else if (key == "iceberg.length") type.fixed_length = static_cast<uint32_t>(std::max(0, parse_number(attribute.value()).value_or(0)));
+        if (key == "iceberg.id")
+            type.iceberg_id = parse_number(attribute.value());
+        else if (key == "iceberg.binary-type")
+            type.binary_type = attribute.value();
+        else if (key == "iceberg.timestamp-unit")
+            type.timestamp_unit = attribute.value();
+        else if (key == "iceberg.struct-type")
+            type.struct_type = attribute.value();
+        else if (key == "iceberg.length")
+            type.fixed_length = static_cast<uint32_t>(std::max(0, parse_number(attribute.value()).value_or(0)));
     }
     return type;
 }
@@ -58,8 +64,8 @@ Type to_type(const storage::OpenFile& file, const proto::Type& from) {
 void read_stripes(const storage::OpenFile& file, const proto::Footer& footer, uint64_t end, Tail& tail) {
     uint64_t rows = 0;
     for (const auto& from : footer.stripes()) {
-        Stripe stripe{from.offset(), from.index_length(), from.data_length(), from.footer_length(), from.number_of_rows(),
-                      rows};
+        Stripe stripe{from.offset(),        from.index_length(),   from.data_length(),
+                      from.footer_length(), from.number_of_rows(), rows};
         uint64_t left = end;
         for (uint64_t part : {stripe.offset, stripe.index_length, stripe.data_length, stripe.footer_length}) {
             if (part > left) fail_file(file, "stripe {} lies beyond the file's end", tail.stripes.size());
@@ -152,17 +158,17 @@ Tail read_tail(const storage::OpenFile& file) {
     const uint64_t footer_offset = before_script - script.footer_length();
     tail.metadata_length = script.metadata_length();
     tail.metadata_offset = footer_offset - tail.metadata_length;
-    const auto footer = parse<proto::Footer>(
-        file,
-        decompress_section(file, footer_offset, script.footer_length(), tail.compression, tail.block_size, kMaxTailBytes),
-        "footer");
+    const auto footer = parse<proto::Footer>(file,
+                                             decompress_section(file, footer_offset, script.footer_length(),
+                                                                tail.compression, tail.block_size, kMaxTailBytes),
+                                             "footer");
     if (footer.has_encryption())
         fail(ErrorCode::NOT_IMPLEMENTED, "ORC file {}: encrypted files are not supported", file.info().path);
     tail.writer = footer.writer();
     tail.row_index_stride = footer.row_index_stride();
     if (static_cast<size_t>(footer.types_size()) > kMaxColumns)
-        fail(ErrorCode::LIMIT_EXCEEDED, "ORC file {}: {} columns are more than {}", file.info().path, footer.types_size(),
-             kMaxColumns);
+        fail(ErrorCode::LIMIT_EXCEEDED, "ORC file {}: {} columns are more than {}", file.info().path,
+             footer.types_size(), kMaxColumns);
     for (const auto& type : footer.types()) tail.types.push_back(to_type(file, type));
     read_stripes(file, footer, tail.metadata_offset, tail);
     return tail;
@@ -190,10 +196,12 @@ StripeFooter read_stripe_footer(const storage::OpenFile& file, const Tail& tail,
         at += stream.length();
     }
     if (static_cast<size_t>(from.columns_size()) < tail.types.size())
-        fail_file(file, "stripe {} has encodings of {} columns, not of {}", index, from.columns_size(), tail.types.size());
+        fail_file(file, "stripe {} has encodings of {} columns, not of {}", index, from.columns_size(),
+                  tail.types.size());
     for (const auto& encoding : from.columns()) {
         if (encoding.kind() > static_cast<uint32_t>(EncodingKind::DictionaryV2))
-            fail(ErrorCode::NOT_IMPLEMENTED, "ORC file {}: column encoding {} is not known", file.info().path, encoding.kind());
+            fail(ErrorCode::NOT_IMPLEMENTED, "ORC file {}: column encoding {} is not known", file.info().path,
+                 encoding.kind());
         footer.encodings.push_back({static_cast<EncodingKind>(encoding.kind()), encoding.dictionary_size()});
     }
     return footer;
@@ -225,10 +233,10 @@ std::vector<BloomFilter> read_bloom_filters(const storage::OpenFile& file, const
 
 std::vector<std::vector<ColumnStatistics>> read_stripe_statistics(const storage::OpenFile& file, const Tail& tail) {
     if (tail.metadata_length == 0) return {};
-    const auto metadata = parse<proto::Metadata>(
-        file,
-        decompress_section(file, tail.metadata_offset, tail.metadata_length, tail.compression, tail.block_size, kMaxTailBytes),
-        "stripe statistics");
+    const auto metadata = parse<proto::Metadata>(file,
+                                                 decompress_section(file, tail.metadata_offset, tail.metadata_length,
+                                                                    tail.compression, tail.block_size, kMaxTailBytes),
+                                                 "stripe statistics");
     std::vector<std::vector<ColumnStatistics>> stripes;
     for (const auto& from : metadata.stripe_stats()) {
         auto& columns = stripes.emplace_back();

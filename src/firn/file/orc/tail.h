@@ -18,8 +18,26 @@ enum class Compression : uint8_t { None, Zlib, Snappy, Lzo, Lz4, Zstd, Brotli };
 
 /// In the specification's numbering.
 enum class Kind : uint8_t {
-    Boolean, Byte, Short, Int, Long, Float, Double, String, Binary, Timestamp, List, Map, Struct, Union, Decimal, Date,
-    Varchar, Char, TimestampInstant, Geometry,
+    Boolean,
+    Byte,
+    Short,
+    Int,
+    Long,
+    Float,
+    Double,
+    String,
+    Binary,
+    Timestamp,
+    List,
+    Map,
+    Struct,
+    Union,
+    Decimal,
+    Date,
+    Varchar,
+    Char,
+    TimestampInstant,
+    Geometry,
 };
 
 /// A column's type. Columns are numbered depth first; column 0 is the struct of all of a row.
@@ -51,7 +69,7 @@ struct Tail {
     uint64_t block_size = 0;  ///< most bytes of a decompressed chunk
     uint32_t writer = 0;      ///< 0: Java, 1: C++, others by the specification
     uint32_t writer_version = 0;
-    bool decimal64 = false;   ///< decimals of up to 18 digits are plain integers (ORC v2)
+    bool decimal64 = false;  ///< decimals of up to 18 digits are plain integers (ORC v2)
     uint64_t rows = 0;
     uint32_t row_index_stride = 0;  ///< rows of a row group; 0: no row indexes
     uint64_t metadata_offset = 0;   ///< of the stripes' statistics
@@ -65,7 +83,13 @@ Tail read_tail(const storage::OpenFile& file);
 
 /// Kinds of streams that firn reads, in the specification's numbering.
 enum class StreamKind : uint8_t {
-    Present = 0, Data = 1, Length = 2, DictionaryData = 3, Secondary = 5, RowIndex = 6, BloomFilter = 7,
+    Present = 0,
+    Data = 1,
+    Length = 2,
+    DictionaryData = 3,
+    Secondary = 5,
+    RowIndex = 6,
+    BloomFilter = 7,
     BloomFilterUtf8 = 8,
 };
 
