@@ -46,7 +46,6 @@ void run_scan(Run& run, const plan::ScanNode& node, Stage& next, const Columns&)
                 if (!task) break;
                 for (Batch batch; wanted() && task->next(batch); batch = Batch()) {
                     check_cancelled();
-                    count_event(ProfileEvent::SelectedRows, batch.rows);
                     if (run.options().force_flat) flatten_batch(batch);
                     run.push_cut(std::move(batch), next, *consumer);
                 }
