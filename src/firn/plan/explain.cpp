@@ -1,6 +1,8 @@
 // EXPLAIN: the plan as text.
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "firn/plan/optimizer.h"
 
 namespace firn::plan {
