@@ -4,7 +4,8 @@
 #include "firn/functions/function.h"
 
 #define FIRN_FUNCTION_FAMILIES(X) \
-    X(comparison) X(logical) X(arithmetic) X(null) X(conditional) X(set) X(pattern) X(conversion)
+    X(comparison) X(logical) X(arithmetic) X(null) X(conditional) X(set) X(pattern) X(conversion) X(date_part) \
+    X(date_start) X(date_move) X(structure) X(introspection)
 
 namespace firn::functions {
 
