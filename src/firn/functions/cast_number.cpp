@@ -133,6 +133,25 @@ Converted convert_addresses(const VectorPtr& flat, const TypePtr& to) {
 
 }  // namespace
 
+namespace {
+
+/// How many of the finer unit one is: nanoseconds, or months.
+int64_t interval_size(IntervalKind kind) {
+    constexpr int64_t kSizes[] = {1, 1000, 1000000, 1000000000, 60000000000, 3600000000000, 86400000000000, 604800000000000, 1, 3, 12};
+    return kSizes[static_cast<size_t>(kind)];
+}
+
+Converter make_interval_converter(const TypePtr& from, const TypePtr& to) {
+    if ((from->interval_kind() >= IntervalKind::Month) != (to->interval_kind() >= IntervalKind::Month))
+        fail(ErrorCode::CANNOT_CONVERT_TYPE, "{} has no fixed length in units of {}", from->name(), to->name());
+    const int64_t have = interval_size(from->interval_kind()), want = interval_size(to->interval_kind());
+    return [=](const VectorPtr& flat, const uint8_t*) {
+        return Converted{map_unary<int64_t, int64_t>(flat, flat->size(), to, [=](int64_t count) { return have >= want ? count * (have / want) : count / (want / have); }), nullptr};
+    };
+}
+
+}  // namespace
+
 Converter make_number_converter(const TypePtr& from, const TypePtr& to, CastRule rule) {
     const auto number_like = [](TypeId id) {
         return is_integer(id) || is_float(id) || id == TypeId::Bool || is_enum(id) || id == TypeId::Interval || id == TypeId::Time ||
@@ -140,6 +159,7 @@ Converter make_number_converter(const TypePtr& from, const TypePtr& to, CastRule
     };
     if (from->id() == TypeId::IPv4 && to->id() == TypeId::IPv6)
         return [to](const VectorPtr& flat, const uint8_t*) { return convert_addresses(flat, to); };
+    if (from->id() == TypeId::Interval && to->id() == TypeId::Interval) return make_interval_converter(from, to);
     const bool from_address = from->id() == TypeId::IPv4 || from->id() == TypeId::IPv6 || from->id() == TypeId::UUID;
     const bool to_address = to->id() == TypeId::IPv4 || to->id() == TypeId::IPv6;
     const bool allowed = (number_like(from->id()) && (number_like(to->id()) || to->id() == TypeId::IPv4)) ||

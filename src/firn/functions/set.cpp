@@ -15,7 +15,7 @@ namespace {
 /// Text that is no value of the type is an error, as in a comparison.
 VectorPtr as_left_type(const VectorPtr& element, const TypePtr& left, const FunctionContext& context) {
     const TypePtr inner = unwrap(element->type());
-    if (element->is_null(0) || inner->id() == TypeId::Nothing) return nullptr;
+    if (element->is_null(0) || inner->id() == TypeId::Nothing || left->id() == TypeId::Nothing) return nullptr;
     VectorPtr value = flatten(element);
     if (accepts_null(*value->type())) value = value->with_nulls(strip_nullable(value->type()), nullptr);
     value = retype(value, inner);

@@ -130,7 +130,7 @@ Overload resolve_tuple_element(std::span<const Argument> arguments, const Functi
     const int64_t index = element_index(*type, arguments[1]);
     if (index < 0) {
         if (arguments.size() > 2) return {arguments[2].type, [](const KernelArguments& call) { return call[2]; }};
-        fail(ErrorCode::NOT_FOUND_COLUMN_IN_BLOCK, "Tuple {} has no such element", type->name());
+        fail(constant_text(arguments[1]) ? ErrorCode::BAD_ARGUMENTS : ErrorCode::ARGUMENT_OUT_OF_BOUND, "Tuple {} has no such element", type->name());
     }
     TypePtr result = type->child(static_cast<size_t>(index));
     for (size_t i = 0; i < depth; ++i) result = make_array(result);
@@ -149,7 +149,6 @@ Overload element_of_array(std::span<const Argument> arguments, const FunctionCon
     const TypePtr element = arguments[0].type->child();
     const TypePtr index_type = unwrap(arguments[1].type);
     if (!is_integer(index_type->id()) && index_type->id() != TypeId::Bool) fail_argument("arrayElement", *arguments[1].type, 1);
-    if (const auto index = constant_int(arguments[1]); index && *index == 0 && !or_null) fail(ErrorCode::ZERO_ARRAY_OR_TUPLE_INDEX, "Array indices are 1-based");
     const TypePtr result = or_null || accepts_null(*arguments[1].type) ? make_nullable(element) : element;
     return {result, [=](const KernelArguments& call) {
                 const VectorPtr array = flatten(call[0]);
@@ -160,7 +159,6 @@ Overload element_of_array(std::span<const Argument> arguments, const FunctionCon
                     const int64_t begin = array->offsets()[i], size = array->offsets()[i + 1] - begin;
                     const int64_t wanted = int_at(index, at);
                     const bool is_null = index.nulls() && index.nulls()[at];
-                    if (wanted == 0 && !is_null && !or_null) fail(ErrorCode::ZERO_ARRAY_OR_TUPLE_INDEX, "Array indices are 1-based");
                     const int64_t place = wanted > 0 ? wanted - 1 : size + wanted;
                     rows[i] = wanted != 0 && place >= 0 && place < size && !is_null ? static_cast<uint32_t>(begin + place) : kNoRow;
                 }
@@ -252,7 +250,7 @@ Overload resolve_search(std::span<const Argument> arguments, const FunctionConte
             common = make_type(TypeId::Float64);
             if (accepts_null(*element) || accepts_null(*arguments[1].type)) common = make_nullable(common);
         } else {
-            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Types of array and 2nd argument of function {} must be identical up to nullability, not {} and {}", name, arguments[0].type->name(), arguments[1].type->name());
+            fail(ErrorCode::NO_COMMON_TYPE, "Types of array and 2nd argument of function {} must be identical up to nullability, not {} and {}", name, arguments[0].type->name(), arguments[1].type->name());
         }
     }
     const auto casts = casts_to({element, arguments[1].type}, common, context);

@@ -123,7 +123,7 @@ int64_t unit_seconds(IntervalKind kind) {
 int64_t period_start(int64_t days, IntervalKind kind, int64_t n) {
     switch (kind) {
         case IntervalKind::Day: return floor_divide(days, n) * n;
-        case IntervalKind::Week: return floor_divide(days + 3, 7 * n) * 7 * n - 3;
+        case IntervalKind::Week: return floor_divide(days - 4, 7 * n) * 7 * n + 4;
         case IntervalKind::Month: return month_start(days, n);
         case IntervalKind::Quarter: return month_start(days, n * 3);
         default: return days_from_civil(floor_divide(civil_from_days(days).year, n) * n, 1, 1);
