@@ -163,14 +163,19 @@ void Parser::take_other_command(AlterCommand& command) {
     }
     if (!known) syntax_error();
     size_t open = 0;
-    while (!at_end() && !at(TokenType::Error)) {
-        if (at(TokenType::OpenRound)) ++open;
-        if (at(TokenType::CloseRound) && open-- == 0) break;
+    while (!at_end()) {
+        if (at(TokenType::Error)) syntax_error();
+        if (at(TokenType::CloseRound) && open == 0) break;
         if (open == 0 && (at(TokenType::Comma) || at_keyword("SETTINGS") || at_keyword("FORMAT"))) break;
+        if (at(TokenType::OpenRound)) ++open;
+        if (at(TokenType::CloseRound)) --open;
+        // Token by token: blanks and comments between them are not kept.
+        if (!command.text.empty()) command.text += ' ';
+        command.text += token_text();
         ++index_;
     }
+    if (open > 0) syntax_error();
     command.kind = AlterCommand::Kind::Other;
-    command.text = text_.substr(command.pos, last_end() - command.pos);
 }
 
 }  // namespace firn::sql

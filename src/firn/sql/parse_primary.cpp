@@ -281,7 +281,7 @@ ExprPtr Parser::parse_identifier() {
         ExprPtr name = make_identifier(std::move(parts));
         return parse_call(name->joined_name(), begin);
     }
-    if (at(TokenType::OpenSquare) && at(TokenType::CloseSquare, 1)) {  // a[]: arrays of JSON
+    if (parts.size() > 1 && at(TokenType::OpenSquare) && at(TokenType::CloseSquare, 1)) {  // a.b[]: arrays of JSON
         index_ += 2;
         parts.push_back(":`Array(JSON)`");
     }
@@ -471,7 +471,9 @@ bool Parser::parse_transformer(Expr& expr) {
         transformer.kind = ColumnsTransformer::Kind::Except;
         transformer.strict = at_keyword("STRICT") && (at_name(1) || at(TokenType::OpenRound, 1)) && accept_keyword("STRICT");
         if (at(TokenType::String) || (at(TokenType::OpenRound) && at(TokenType::String, 1))) {
-            in_brackets([&] { transformer.except_pattern = parse_string(); });
+            const bool brackets = accept(TokenType::OpenRound, "OpeningRoundBracket");
+            transformer.except_pattern = parse_string();
+            if (brackets) expect(TokenType::CloseRound, "ClosingRoundBracket");
         } else {
             in_brackets([&] { transformer.except_names.push_back(parse_name()); });
         }

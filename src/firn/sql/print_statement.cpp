@@ -290,15 +290,21 @@ void Printer::create_table(const CreateTableStatement& statement) {
     *this << "TABLE " << (statement.if_not_exists ? "IF NOT EXISTS " : "") << table_name(statement.table);
     if (!statement.uuid.empty()) *this << " UUID " << quote_string(statement.uuid);
     cluster(statement.cluster);
-    if (statement.as_table) {
-        *this << (statement.clone ? " CLONE AS " : " AS ") << table_name(*statement.as_table);
-    } else if (statement.as_function) {
-        *this << " AS ";
-        call(*statement.as_function);
-    }
+    auto source = [&] {
+        if (statement.as_table) {
+            *this << (statement.clone ? " CLONE AS " : " AS ") << table_name(*statement.as_table);
+        } else if (statement.as_function) {
+            *this << " AS ";
+            call(*statement.as_function);
+        }
+    };
+    // Columns right behind the source would read as a function's arguments.
+    const bool no_columns = statement.columns.empty() && statement.constraints.empty() && !statement.primary_key;
+    if (no_columns) source();
     column_list(statement.columns, &statement);
     storage(statement.storage);
     comment(statement.comment, true);
+    if (!no_columns) source();
     if (statement.as_query) {
         line();
         *this << (statement.empty ? "EMPTY AS " : "AS ");
