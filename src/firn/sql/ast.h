@@ -2,8 +2,8 @@
 //
 // The parser lowers operators and special forms to ClickHouse's function names (`a + 1` is plus(a, 1), `CASE` multiIf
 // or caseWithExpression, `BETWEEN` an and() of two comparisons, `x::T` CAST(x, 'T'), `INTERVAL 1 DAY` toIntervalDay(1),
-// `count(DISTINCT x)` countDistinct(x), `count() FILTER (WHERE c)` countIf(c)), so whoever reads the tree knows functions
-// only. Nothing is resolved here: names, aliases, types and settings are the analyzer's.
+// `count(DISTINCT x)` countDistinct(x), `count() FILTER (WHERE c)` countIf(c)), so whoever reads the tree knows
+// functions only. Nothing is resolved here: names, aliases, types and settings are the analyzer's.
 //
 // Nodes are shared_ptr and are not changed once parsing has returned; who wants to change one clones it first. The tree
 // is no deeper than ParseOptions::max_ast_depth, so walking it by recursion is safe.
@@ -27,8 +27,8 @@ using QueryPtr = std::shared_ptr<Query>;
 using SelectPtr = std::shared_ptr<SelectQuery>;
 
 /// A constant as written. Numbers: an integer that fits UInt64 is UInt64; a negative one that fits Int64 is Int64;
-/// every other number (1.5, 1e3, inf, nan, 18446744073709551616) is Float64. The smallest SQL type (UInt8, Int16 ...) is
-/// chosen by the analyzer. `text` keeps the digits as written for UInt64, Int64 and Float64 (with the sign, without
+/// every other number (1.5, 1e3, inf, nan, 18446744073709551616) is Float64. The smallest SQL type (UInt8, Int16 ...)
+/// is chosen by the analyzer. `text` keeps the digits as written for UInt64, Int64 and Float64 (with the sign, without
 /// underscores), so that a cast to Decimal or Int256 loses nothing; for String it holds the bytes, unescaped.
 /// Array and Tuple occur where all elements are literals ([1, 2], (1, 'x')); otherwise these are functions array() and
 /// tuple(). Map occurs as a setting's value only ({'a': 1}; elements are key, value, key, value).
@@ -83,14 +83,14 @@ struct ColumnsTransformer {
     enum class Kind : uint8_t { Except, Replace, Apply };
 
     Kind kind = Kind::Except;
-    bool strict = false;                                       // EXCEPT STRICT, REPLACE STRICT: every name must exist
-    std::vector<std::string> except_names;                     // Except by name (a compound name joined by dots)
-    std::optional<std::string> except_pattern;                 // Except by regular expression
+    bool strict = false;                                        // EXCEPT STRICT, REPLACE STRICT: every name must exist
+    std::vector<std::string> except_names;                      // Except by name (a compound name joined by dots)
+    std::optional<std::string> except_pattern;                  // Except by regular expression
     std::vector<std::pair<std::string, ExprPtr>> replacements;  // Replace: column, expression
-    std::string function;                                      // Apply by function name ...
-    std::vector<ExprPtr> parameters;                           // ... with its parameters: quantile(0.5)
-    ExprPtr lambda;                                            // Apply by lambda; then `function` is empty
-    std::string column_name_prefix;                            // Apply(f, 'prefix')
+    std::string function;                                       // Apply by function name ...
+    std::vector<ExprPtr> parameters;                            // ... with its parameters: quantile(0.5)
+    ExprPtr lambda;                                             // Apply by lambda; then `function` is empty
+    std::string column_name_prefix;                             // Apply(f, 'prefix')
 };
 
 /// A data type as written: name and arguments, not checked against the types there are.
@@ -101,14 +101,15 @@ struct TypeArgument {
     enum class Kind : uint8_t { Type, NamedType, Literal, EnumValue, Setting };
 
     Kind kind = Kind::Type;
-    std::string name;  // NamedType: the element's (a of `a Int32`); EnumValue: the string; Setting: max_types of max_types=3
-                       // JSON's SKIP a.b and SKIP REGEXP 'x' are NamedType "SKIP", "SKIP REGEXP" without type, the path in literal
+    std::string name;  // NamedType: the element's (a of `a Int32`); EnumValue: the string; Setting: max_types of
+                       // max_types=3 JSON's SKIP a.b and SKIP REGEXP 'x' are NamedType "SKIP", "SKIP REGEXP" without
+                       // type, the path in literal
     TypeExprPtr type;  // Type, NamedType. A bare word such as `quantile(0.5)` in AggregateFunction(...) is a Type too.
     Literal literal;   // Literal; EnumValue (Null when it has no number); Setting
 };
 
 struct TypeExpr {
-    std::string name;  // as written, several words joined by one blank ("DOUBLE PRECISION", "INT UNSIGNED")
+    std::string name;            // as written, several words joined by one blank ("DOUBLE PRECISION", "INT UNSIGNED")
     bool has_arguments = false;  // Tuple() as against Tuple
     std::vector<TypeArgument> arguments;
     size_t pos = 0;
@@ -127,11 +128,11 @@ enum class ExprKind : uint8_t {
 
 struct Expr {
     ExprKind kind = ExprKind::Literal;
-    size_t pos = 0;     // byte offset in the statement's text
-    std::string alias;  // AS alias or implicit; "" = none
+    size_t pos = 0;      // byte offset in the statement's text
+    std::string alias;   // AS alias or implicit; "" = none
     uint32_t depth = 1;  // levels of this subtree, at most ParseOptions::max_ast_depth. A function counts two, as in
                          // ClickHouse, where its argument list is a level
-    uint32_t nodes = 1;          // of this subtree, one for each literal; a shared node counts each time
+    uint32_t nodes = 1;  // of this subtree, one for each literal; a shared node counts each time
     bool parenthesized = false;  // stood in parentheses: (a + b) * c. Matters to the printer only
 
     Literal literal;
@@ -142,10 +143,10 @@ struct Expr {
     std::vector<ExprPtr> parameters;  // quantile(0.5)(x)
     bool has_parameters = false;      // quantile()(x)
     NullsAction nulls_action = NullsAction::Default;
-    bool is_window = false;     // has OVER
-    WindowSpecPtr window;       // OVER (...); null for OVER name
-    std::string window_name;    // OVER name
-    bool is_operator = false;   // came from an operator or a bracket form: printed as one
+    bool is_window = false;                                 // has OVER
+    WindowSpecPtr window;                                   // OVER (...); null for OVER name
+    std::string window_name;                                // OVER name
+    bool is_operator = false;                               // came from an operator or a bracket form: printed as one
     std::vector<std::pair<std::string, Literal>> settings;  // f(args, SETTINGS a = 1)
 
     std::vector<std::string> lambda_args;
@@ -237,7 +238,7 @@ struct FromElement {
     bool global = false;
     ExprPtr on;
     bool has_using = false;
-    bool using_all = false;      // USING *
+    bool using_all = false;  // USING *
     std::vector<ExprPtr> using_columns;
 
     bool left_array_join = false;
@@ -261,7 +262,7 @@ struct SelectQuery {
     bool group_by_all = false;
     GroupByModifier group_by_modifier = GroupByModifier::None;
     bool with_totals = false;
-    std::vector<ExprPtr> group_by;                     // also under Rollup and Cube
+    std::vector<ExprPtr> group_by;                    // also under Rollup and Cube
     std::vector<std::vector<ExprPtr>> grouping_sets;  // GroupingSets only
 
     ExprPtr having;
@@ -283,7 +284,7 @@ struct SelectQuery {
 };
 
 enum class SetOperator : uint8_t {
-    None,  // the node is a SELECT
+    None,          // the node is a SELECT
     UnionDefault,  // neither ALL nor DISTINCT: union_default_mode decides (an error when it is empty)
     UnionAll,
     UnionDistinct,

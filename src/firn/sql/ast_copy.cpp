@@ -131,8 +131,8 @@ bool equal(const Expr& a, const Expr& b) {
     if (!equal(a.args, b.args) || !equal(a.parameters, b.parameters)) return false;
     if (static_cast<bool>(a.query) != static_cast<bool>(b.query)) return false;
     if (a.query && format_query(*a.query) != format_query(*b.query)) return false;
-    const bool more = a.is_window || !a.transformers.empty() || !b.transformers.empty() || !a.settings.empty() ||
-                      !b.settings.empty();
+    const bool more =
+        a.is_window || !a.transformers.empty() || !b.transformers.empty() || !a.settings.empty() || !b.settings.empty();
     return !more || rest_of(a) == rest_of(b);
 }
 

@@ -36,7 +36,8 @@ void append_literal(std::string& out, const Literal& literal, ElementStyle style
         case Literal::Kind::Int64:
             if (style.floats) {
                 const bool is_signed = literal.kind == Literal::Kind::Int64;
-                out += format_float(is_signed ? static_cast<double>(literal.int64) : static_cast<double>(literal.uint64));
+                out +=
+                    format_float(is_signed ? static_cast<double>(literal.int64) : static_cast<double>(literal.uint64));
             } else {
                 out += format_literal(literal);
             }
@@ -65,7 +66,8 @@ void append_literal(std::string& out, const Literal& literal, ElementStyle style
             out += array ? ']' : ')';
             break;
         }
-        default: out += format_literal(literal);
+        default:
+            out += format_literal(literal);
     }
 }
 
@@ -152,9 +154,15 @@ void append_function(std::string& out, const Expr& expr) {
 
 void append(std::string& out, const Expr& expr) {
     switch (expr.kind) {
-        case ExprKind::Literal: append_literal(out, expr.literal, {}); break;
-        case ExprKind::Identifier: out += expr.joined_name(); break;
-        case ExprKind::Function: append_function(out, expr); break;
+        case ExprKind::Literal:
+            append_literal(out, expr.literal, {});
+            break;
+        case ExprKind::Identifier:
+            out += expr.joined_name();
+            break;
+        case ExprKind::Function:
+            append_function(out, expr);
+            break;
         case ExprKind::Lambda:
             out += "lambda(tuple(";
             for (size_t i = 0; i < expr.lambda_args.size(); ++i) {
@@ -165,7 +173,9 @@ void append(std::string& out, const Expr& expr) {
             append_part(out, *expr.args[0]);
             out += ')';
             break;
-        case ExprKind::Subquery: out += "_subquery"; break;
+        case ExprKind::Subquery:
+            out += "_subquery";
+            break;
         case ExprKind::Asterisk:
         case ExprKind::Columns:
         case ExprKind::Parameter: {

@@ -32,12 +32,18 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
 
 std::string_view token_error_text(TokenError error) {
     switch (error) {
-        case TokenError::None: return "";
-        case TokenError::Unrecognized: return "Unrecognized token";
-        case TokenError::StringNotClosed: return "Single quoted string is not closed";
-        case TokenError::NameNotClosed: return "Quoted identifier is not closed";
-        case TokenError::CommentNotClosed: return "Multiline comment is not closed";
-        case TokenError::WrongNumber: return "Wrong number";
+        case TokenError::None:
+            return "";
+        case TokenError::Unrecognized:
+            return "Unrecognized token";
+        case TokenError::StringNotClosed:
+            return "Single quoted string is not closed";
+        case TokenError::NameNotClosed:
+            return "Quoted identifier is not closed";
+        case TokenError::CommentNotClosed:
+            return "Multiline comment is not closed";
+        case TokenError::WrongNumber:
+            return "Wrong number";
         case TokenError::QueryTooBig:
             return "Max query size exceeded (can be increased with the `max_query_size` setting)";
     }
@@ -60,7 +66,8 @@ Token Lexer::fail(TokenError error, size_t begin, size_t end) {
 
 Token Lexer::next() {
     Token token = scan();
-    if (token.end > limit_ && token.type != TokenType::End) token = fail(TokenError::QueryTooBig, token.begin, token.end);
+    if (token.end > limit_ && token.type != TokenType::End)
+        token = fail(TokenError::QueryTooBig, token.begin, token.end);
     previous_ = token.type;
     return token;
 }
@@ -152,7 +159,8 @@ Token Lexer::number(size_t begin) {
         }
         const char exponent = lower(at(pos));
         const char after = at(pos + 1);
-        if (exponent == (hex ? 'p' : 'e') && (is_digit(after) || ((after == '-' || after == '+') && is_digit(at(pos + 2))))) {
+        if (exponent == (hex ? 'p' : 'e') &&
+            (is_digit(after) || ((after == '-' || after == '+') && is_digit(at(pos + 2))))) {
             pos += 2;
             while (is_digit(at(pos))) ++pos;
         }
@@ -218,16 +226,21 @@ Token Lexer::punctuation(size_t begin) {
     };
     // Longer ones first.
     static constexpr Sign signs[] = {
-        {"<=>", TokenType::Spaceship},   {"->", TokenType::Arrow},           {"::", TokenType::DoubleColon},
-        {"==", TokenType::Equals},       {"!=", TokenType::NotEquals},       {"<>", TokenType::NotEquals},
-        {"<=", TokenType::LessOrEquals}, {">=", TokenType::GreaterOrEquals}, {"||", TokenType::Concat},
-        {"@@", TokenType::DoubleAt},     {"(", TokenType::OpenRound},        {")", TokenType::CloseRound},
-        {"[", TokenType::OpenSquare},    {"]", TokenType::CloseSquare},      {"{", TokenType::OpenCurly},
-        {"}", TokenType::CloseCurly},    {",", TokenType::Comma},            {";", TokenType::Semicolon},
-        {"*", TokenType::Asterisk},      {"+", TokenType::Plus},             {"-", TokenType::Minus},
-        {"/", TokenType::Slash},         {"%", TokenType::Percent},          {"?", TokenType::Question},
-        {":", TokenType::Colon},         {"^", TokenType::Caret},            {"=", TokenType::Equals},
-        {"<", TokenType::Less},          {">", TokenType::Greater},          {"@", TokenType::At},
+        {"<=>", TokenType::Spaceship},   {"->", TokenType::Arrow},
+        {"::", TokenType::DoubleColon},  {"==", TokenType::Equals},
+        {"!=", TokenType::NotEquals},    {"<>", TokenType::NotEquals},
+        {"<=", TokenType::LessOrEquals}, {">=", TokenType::GreaterOrEquals},
+        {"||", TokenType::Concat},       {"@@", TokenType::DoubleAt},
+        {"(", TokenType::OpenRound},     {")", TokenType::CloseRound},
+        {"[", TokenType::OpenSquare},    {"]", TokenType::CloseSquare},
+        {"{", TokenType::OpenCurly},     {"}", TokenType::CloseCurly},
+        {",", TokenType::Comma},         {";", TokenType::Semicolon},
+        {"*", TokenType::Asterisk},      {"+", TokenType::Plus},
+        {"-", TokenType::Minus},         {"/", TokenType::Slash},
+        {"%", TokenType::Percent},       {"?", TokenType::Question},
+        {":", TokenType::Colon},         {"^", TokenType::Caret},
+        {"=", TokenType::Equals},        {"<", TokenType::Less},
+        {">", TokenType::Greater},       {"@", TokenType::At},
     };
     for (const Sign& sign : signs) {
         if (starts_with(sign.text)) return make(sign.type, begin, begin + sign.text.size());
@@ -244,16 +257,35 @@ bool decode_escape(std::string_view text, size_t& pos, std::string& out) {
     if (pos >= text.size()) return false;
     const char c = text[pos++];
     switch (c) {
-        case 'a': out += '\a'; return true;
-        case 'b': out += '\b'; return true;
-        case 'e': out += '\x1B'; return true;
-        case 'f': out += '\f'; return true;
-        case 'n': out += '\n'; return true;
-        case 'r': out += '\r'; return true;
-        case 't': out += '\t'; return true;
-        case 'v': out += '\v'; return true;
-        case '0': out += '\0'; return true;
-        case 'N': return true;
+        case 'a':
+            out += '\a';
+            return true;
+        case 'b':
+            out += '\b';
+            return true;
+        case 'e':
+            out += '\x1B';
+            return true;
+        case 'f':
+            out += '\f';
+            return true;
+        case 'n':
+            out += '\n';
+            return true;
+        case 'r':
+            out += '\r';
+            return true;
+        case 't':
+            out += '\t';
+            return true;
+        case 'v':
+            out += '\v';
+            return true;
+        case '0':
+            out += '\0';
+            return true;
+        case 'N':
+            return true;
         case 'x':
             if (pos + 2 > text.size() || !is_hex(text[pos]) || !is_hex(text[pos + 1])) return false;
             out += static_cast<char>(hex_value(text[pos]) * 16 + hex_value(text[pos + 1]));

@@ -29,19 +29,19 @@ enum class TokenType : uint8_t {
     Minus,
     Slash,
     Percent,
-    Arrow,        // ->
+    Arrow,  // ->
     Question,
     Colon,
     DoubleColon,  // ::
     Caret,
-    Equals,       // = and ==
-    NotEquals,    // != and <>
+    Equals,     // = and ==
+    NotEquals,  // != and <>
     Less,
     Greater,
     LessOrEquals,
     GreaterOrEquals,
-    Spaceship,    // <=>
-    Concat,       // ||
+    Spaceship,  // <=>
+    Concat,     // ||
     At,
     DoubleAt,
 };

@@ -15,7 +15,8 @@ bool all_digits(std::string_view text) {
 
 /// 0x1.8p1, or an integer too wide for 64 bits.
 bool parse_hex_float(std::string_view digits, double& value) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::hex);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::hex);
     return error == std::errc() && end == digits.data() + digits.size();
 }
 

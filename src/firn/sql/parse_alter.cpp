@@ -153,9 +153,9 @@ void Parser::parse_alter_modify(AlterCommand& command) {
 
 /// A command that is known to ClickHouse and not to firn: its words, up to the next comma outside of brackets.
 void Parser::take_other_command(AlterCommand& command) {
-    static constexpr std::string_view starts[] = {"ADD",    "DROP",   "MODIFY", "MATERIALIZE", "CLEAR",   "ATTACH",
-                                                  "DETACH", "MOVE",   "REPLACE", "FETCH",      "FREEZE",  "UNFREEZE",
-                                                  "REMOVE", "FORGET", "REWRITE", "APPLY",      "UNLOCK"};
+    static constexpr std::string_view starts[] = {"ADD",    "DROP",   "MODIFY",  "MATERIALIZE", "CLEAR",  "ATTACH",
+                                                  "DETACH", "MOVE",   "REPLACE", "FETCH",       "FREEZE", "UNFREEZE",
+                                                  "REMOVE", "FORGET", "REWRITE", "APPLY",       "UNLOCK"};
     bool known = false;
     for (std::string_view word : starts) {
         known = known || at_keyword(word);

@@ -132,8 +132,9 @@ void Parser::parse_table_elements(std::vector<ColumnDefinition>& columns, Create
         } else if (table && at_keyword("PRIMARY KEY")) {
             index_ += 2;
             table->primary_key = parse_expr();
-        } else if ((at_keyword("INDEX") || at_keyword("PROJECTION")) && at_name(1) && (at_name(2) || at(TokenType::OpenRound, 2)) &&
-                   !at_keyword("DEFAULT", 2) && !at_keyword("COMMENT", 2) && !at_keyword("NULL", 2) && !at_keyword("NOT", 2)) {
+        } else if ((at_keyword("INDEX") || at_keyword("PROJECTION")) && at_name(1) &&
+                   (at_name(2) || at(TokenType::OpenRound, 2)) && !at_keyword("DEFAULT", 2) &&
+                   !at_keyword("COMMENT", 2) && !at_keyword("NULL", 2) && !at_keyword("NOT", 2)) {
             fail(ErrorCode::NOT_IMPLEMENTED, "{} in a table definition is not supported", token_text());
         } else {
             columns.push_back(parse_column_definition(false));
@@ -150,9 +151,9 @@ ColumnDefinition Parser::parse_column_definition(bool compound_name) {
     } else {
         column.name = parse_name();
     }
-    static constexpr std::string_view no_type[] = {"DEFAULT",     "MATERIALIZED", "EPHEMERAL", "ALIAS", "COMMENT", "CODEC",
-                                                   "TTL",         "PRIMARY KEY",  "NULL",      "NOT NULL", "FIRST", "AFTER",
-                                                   "SETTINGS", "REMOVE"};
+    static constexpr std::string_view no_type[] = {"DEFAULT", "MATERIALIZED", "EPHEMERAL",   "ALIAS", "COMMENT",
+                                                   "CODEC",   "TTL",          "PRIMARY KEY", "NULL",  "NOT NULL",
+                                                   "FIRST",   "AFTER",        "SETTINGS",    "REMOVE"};
     bool has_type = at_name();
     for (std::string_view word : no_type) has_type = has_type && !at_keyword(word);
     if (has_type) column.type = parse_type();
@@ -178,7 +179,8 @@ void Parser::parse_column_attributes(ColumnDefinition& column) {
             column.default_expr = parse_expr();
         } else if (accept_keyword("EPHEMERAL")) {
             column.default_kind = Default::Ephemeral;
-            if (!at(TokenType::Comma) && !at(TokenType::CloseRound) && !at_end() && !at_keyword("COMMENT") && !at_keyword("CODEC")) {
+            if (!at(TokenType::Comma) && !at(TokenType::CloseRound) && !at_end() && !at_keyword("COMMENT") &&
+                !at_keyword("CODEC")) {
                 column.default_expr = parse_expr();
             }
         } else if (at_keyword("COMMENT") && at(TokenType::String, 1)) {
@@ -186,6 +188,7 @@ void Parser::parse_column_attributes(ColumnDefinition& column) {
             column.comment = parse_string();
         } else if (at_keyword("CODEC") && at(TokenType::OpenRound, 1)) {
             column.codec = parse_function_call();
+            column.codec->name = "CODEC";
         } else if (accept_keyword("TTL")) {
             column.ttl = parse_expr();
         } else if (accept_keyword("PRIMARY KEY")) {

@@ -12,11 +12,11 @@ constexpr int kLambda = 1, kTernary = 2, kOr = 3, kAnd = 4, kNot = 5, kIs = 6, k
 
 // Words that cannot be an alias without AS, since they go on with the query.
 constexpr std::string_view kNoAlias[] = {
-    "ALL",   "ANTI",    "ANY",     "ARRAY",     "AS",    "ASOF",     "BETWEEN", "CROSS",   "ELSE",   "EXCEPT",
-    "FINAL", "FORMAT",  "FROM",    "FULL",      "GLOBAL", "GROUP",    "HAVING",  "ILIKE",   "INNER",  "INTERSECT",
-    "INTO",  "JOIN",    "LEFT",    "LIKE",      "LIMIT", "NATURAL",  "NOT",     "OFFSET",  "ON",     "ONLY",
-    "ORDER", "PARALLEL", "PASTE",  "PREWHERE",  "QUALIFY", "RIGHT",   "SAMPLE",  "SELECT",  "SEMI",   "SETTINGS",
-    "UNION", "USING",   "WHERE",   "WINDOW",    "WITH",
+    "ALL",    "ANTI",      "ANY",    "ARRAY",    "AS",       "ASOF",   "BETWEEN",  "CROSS",   "ELSE",
+    "EXCEPT", "FINAL",     "FORMAT", "FROM",     "FULL",     "GLOBAL", "GROUP",    "HAVING",  "ILIKE",
+    "INNER",  "INTERSECT", "INTO",   "JOIN",     "LEFT",     "LIKE",   "LIMIT",    "NATURAL", "NOT",
+    "OFFSET", "ON",        "ONLY",   "ORDER",    "PARALLEL", "PASTE",  "PREWHERE", "QUALIFY", "RIGHT",
+    "SAMPLE", "SELECT",    "SEMI",   "SETTINGS", "UNION",    "USING",  "WHERE",    "WINDOW",  "WITH",
 };
 
 }  // namespace
@@ -88,8 +88,9 @@ ExprPtr Parser::parse_operators(int min_precedence) {
             mergeable = false;
             continue;
         }
-        if (op.kind == BinaryOperator::Kind::Comparison && (at_keyword("ANY") || at_keyword("ALL") || at_keyword("SOME")) &&
-            at(TokenType::OpenRound, 1) && at_query(2)) {
+        if (op.kind == BinaryOperator::Kind::Comparison &&
+            (at_keyword("ANY") || at_keyword("ALL") || at_keyword("SOME")) && at(TokenType::OpenRound, 1) &&
+            at_query(2)) {
             left = compare_with_subquery(op.function, std::move(left));
             mergeable = false;
             continue;
@@ -113,21 +114,36 @@ ExprPtr Parser::parse_operators(int min_precedence) {
 Parser::BinaryOperator Parser::peek_operator() {
     using Kind = BinaryOperator::Kind;
     switch (peek().type) {
-        case TokenType::Plus: return {"plus", kPlus, 1};
-        case TokenType::Minus: return {"minus", kPlus, 1};
-        case TokenType::Asterisk: return {"multiply", kTimes, 1};
-        case TokenType::Slash: return {"divide", kTimes, 1};
-        case TokenType::Percent: return {"modulo", kTimes, 1};
-        case TokenType::Concat: return {"concat", kConcat, 1, Kind::Mergeable};
-        case TokenType::Equals: return {"equals", kComparison, 1, Kind::Comparison};
-        case TokenType::NotEquals: return {"notEquals", kComparison, 1, Kind::Comparison};
-        case TokenType::Less: return {"less", kComparison, 1, Kind::Comparison};
-        case TokenType::Greater: return {"greater", kComparison, 1, Kind::Comparison};
-        case TokenType::LessOrEquals: return {"lessOrEquals", kComparison, 1, Kind::Comparison};
-        case TokenType::GreaterOrEquals: return {"greaterOrEquals", kComparison, 1, Kind::Comparison};
-        case TokenType::Spaceship: return {"isNotDistinctFrom", kComparison, 1, Kind::Comparison};
-        case TokenType::Question: return {"if", kTernary, 1, Kind::Ternary};
-        case TokenType::BareWord: return peek_word_operator();
+        case TokenType::Plus:
+            return {"plus", kPlus, 1};
+        case TokenType::Minus:
+            return {"minus", kPlus, 1};
+        case TokenType::Asterisk:
+            return {"multiply", kTimes, 1};
+        case TokenType::Slash:
+            return {"divide", kTimes, 1};
+        case TokenType::Percent:
+            return {"modulo", kTimes, 1};
+        case TokenType::Concat:
+            return {"concat", kConcat, 1, Kind::Mergeable};
+        case TokenType::Equals:
+            return {"equals", kComparison, 1, Kind::Comparison};
+        case TokenType::NotEquals:
+            return {"notEquals", kComparison, 1, Kind::Comparison};
+        case TokenType::Less:
+            return {"less", kComparison, 1, Kind::Comparison};
+        case TokenType::Greater:
+            return {"greater", kComparison, 1, Kind::Comparison};
+        case TokenType::LessOrEquals:
+            return {"lessOrEquals", kComparison, 1, Kind::Comparison};
+        case TokenType::GreaterOrEquals:
+            return {"greaterOrEquals", kComparison, 1, Kind::Comparison};
+        case TokenType::Spaceship:
+            return {"isNotDistinctFrom", kComparison, 1, Kind::Comparison};
+        case TokenType::Question:
+            return {"if", kTernary, 1, Kind::Ternary};
+        case TokenType::BareWord:
+            return peek_word_operator();
         default:
             expected("operator");
             return {};

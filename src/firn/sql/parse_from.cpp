@@ -72,7 +72,8 @@ bool Parser::parse_join(FromElement& element) {
     } else {
         accept_keyword("LOCAL");
     }
-    if (at_keyword("NATURAL")) fail(ErrorCode::NOT_IMPLEMENTED, "NATURAL JOIN is not supported, name the columns by USING");
+    if (at_keyword("NATURAL"))
+        fail(ErrorCode::NOT_IMPLEMENTED, "NATURAL JOIN is not supported, name the columns by USING");
     std::string_view strictness = accept_any({"ANY", "ALL", "ASOF", "SEMI", "ANTI", "ONLY"});
     const std::string_view kind = accept_any({"INNER", "LEFT", "RIGHT", "FULL", "CROSS", "PASTE"});
     if (kind == "LEFT" || kind == "RIGHT" || kind == "FULL") accept_keyword("OUTER");
@@ -153,8 +154,8 @@ TableExpr Parser::parse_table_expr() {
                 values.table.kind = TableExpr::Kind::Function;
                 values.table.pos = pos();
                 ++index_;
-                values.table.function = finish(
-                    make_function("SQLStandardValues", parse_expr_list(Alias::None), values.table.pos));
+                values.table.function =
+                    finish(make_function("SQLStandardValues", parse_expr_list(Alias::None), values.table.pos));
                 from.push_back(std::move(values));
             } else {
                 from = parse_from_elements();

@@ -1,4 +1,5 @@
 // Operands: literals, brackets, names, function calls, asterisks.
+#include <algorithm>
 #include <limits>
 
 #include "firn/base/error.h"
@@ -35,7 +36,9 @@ bool Parser::try_literal(Literal& out) {
             ++index_;
             break;
         case TokenType::OpenSquare:
-        case TokenType::OpenRound: good = try_literal_list(out); break;
+        case TokenType::OpenRound:
+            good = try_literal_list(out);
+            break;
         case TokenType::BareWord:
             good = true;
             if (at_keyword("NULL")) {
@@ -51,7 +54,8 @@ bool Parser::try_literal(Literal& out) {
             }
             if (good) ++index_;
             break;
-        default: break;
+        default:
+            break;
     }
     if (!good) index_ = start;
     return good;
@@ -125,7 +129,8 @@ size_t Parser::cast_literal_tokens() {
             case TokenType::Minus:
                 if (!starts) return 0;
                 break;
-            default: return 0;
+            default:
+                return 0;
         }
         last = type;
         if (open.empty()) return ahead + 1;
@@ -145,8 +150,8 @@ ExprPtr Parser::try_cast_of_literal() {
     index_ += count + 1;
     const size_t type_pos = pos();
     std::string type = format_type(*parse_type());
-    return finish(
-        make_function("CAST", {string_literal(std::move(value), begin), string_literal(std::move(type), type_pos)}, begin));
+    return finish(make_function(
+        "CAST", {string_literal(std::move(value), begin), string_literal(std::move(type), type_pos)}, begin));
 }
 
 // ---- operands
@@ -167,12 +172,20 @@ ExprPtr Parser::parse_primary() {
         case TokenType::OpenSquare:
             if (ExprPtr cast = try_cast_of_literal()) return cast;
             return parse_square();
-        case TokenType::OpenCurly: return parse_parameter();
-        case TokenType::Asterisk: ++index_; return parse_asterisk({}, begin);
-        case TokenType::DoubleAt: return parse_global_variable();
-        case TokenType::BareWord: return parse_word();
-        case TokenType::QuotedName: return parse_identifier();
-        default: expected("expression"); syntax_error();
+        case TokenType::OpenCurly:
+            return parse_parameter();
+        case TokenType::Asterisk:
+            ++index_;
+            return parse_asterisk({}, begin);
+        case TokenType::DoubleAt:
+            return parse_global_variable();
+        case TokenType::BareWord:
+            return parse_word();
+        case TokenType::QuotedName:
+            return parse_identifier();
+        default:
+            expected("expression");
+            syntax_error();
     }
 }
 
@@ -213,6 +226,7 @@ ExprPtr Parser::parse_square() {
     Literal literal;
     if (try_literal(literal)) return finish(make_literal(std::move(literal), begin));
     index_ = start + 1;
+    Nesting nesting(*this);
     std::vector<ExprPtr> elements;
     while (!at(TokenType::CloseSquare)) {
         elements.push_back(parse_expr(Alias::WithAs));
@@ -291,6 +305,11 @@ ExprPtr Parser::parse_identifier() {
 // ---- calls
 
 ExprPtr Parser::parse_call(std::string name, size_t pos) {
+    // So many calls inside each other will be too deep a tree: said before the stack is used.
+    constexpr size_t most_calls = 485;
+    if (++open_calls_ > std::min<size_t>(most_calls, max_depth_ / 2))
+        fail(ErrorCode::TOO_DEEP_AST, "AST is too deep. Maximum: {}.", max_depth_);
+    Nesting nesting(*this);
     ExprPtr call = make_function(std::move(name), {}, pos);
     parse_arguments(*call);
     if (at(TokenType::OpenRound)) {
@@ -300,6 +319,7 @@ ExprPtr Parser::parse_call(std::string name, size_t pos) {
         parse_arguments(*call);
     }
     parse_call_suffix(*call);
+    --open_calls_;
     return finish(std::move(call));
 }
 
@@ -469,7 +489,8 @@ bool Parser::parse_transformer(Expr& expr) {
         !(at(TokenType::OpenRound, 1) && at_query(2))) {
         ++index_;
         transformer.kind = ColumnsTransformer::Kind::Except;
-        transformer.strict = at_keyword("STRICT") && (at_name(1) || at(TokenType::OpenRound, 1)) && accept_keyword("STRICT");
+        transformer.strict =
+            at_keyword("STRICT") && (at_name(1) || at(TokenType::OpenRound, 1)) && accept_keyword("STRICT");
         if (at(TokenType::String) || (at(TokenType::OpenRound) && at(TokenType::String, 1))) {
             const bool brackets = accept(TokenType::OpenRound, "OpeningRoundBracket");
             transformer.except_pattern = parse_string();

@@ -20,7 +20,9 @@ size_t Parser::behind_bracket(size_t ahead) {
     size_t open = 0;
     for (size_t i = ahead;; ++i) {
         switch (peek(i).type) {
-            case TokenType::OpenRound: ++open; break;
+            case TokenType::OpenRound:
+                ++open;
+                break;
             case TokenType::CloseRound:
                 if (--open == 0) {
                     closing_[opening] = index_ + i + 1;
@@ -29,8 +31,10 @@ size_t Parser::behind_bracket(size_t ahead) {
                 break;
             case TokenType::Semicolon:
             case TokenType::End:
-            case TokenType::Error: return 0;
-            default: break;
+            case TokenType::Error:
+                return 0;
+            default:
+                break;
         }
     }
 }

@@ -46,6 +46,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> na
 }  // namespace
 
 ExprPtr Parser::try_special(std::string_view word) {
+    Nesting nesting(*this, 3);
     const size_t begin = pos();
     // Nearly all words are none of these: the first letter sorts them out.
     switch (word[0] & ~0x20) {
@@ -65,7 +66,8 @@ ExprPtr Parser::try_special(std::string_view word) {
             if (equal_ignoring_case(word, "EXISTS")) return parse_exists();
             if (equal_ignoring_case(word, "EXTRACT")) return parse_extract();
             return nullptr;
-        case 'I': return equal_ignoring_case(word, "INTERVAL") ? try_interval() : nullptr;
+        case 'I':
+            return equal_ignoring_case(word, "INTERVAL") ? try_interval() : nullptr;
         case 'T':
             if (equal_ignoring_case(word, "TIMESTAMP") && at(TokenType::String, 1)) {
                 ++index_;
@@ -77,8 +79,10 @@ ExprPtr Parser::try_special(std::string_view word) {
         case 'O':
         case 'P':
         case 'R':
-        case 'S': break;
-        default: return nullptr;
+        case 'S':
+            break;
+        default:
+            return nullptr;
     }
     if (!at(TokenType::OpenRound, 1)) return nullptr;
     if (equal_ignoring_case(word, "TRIM")) return parse_trim("trimBoth");
@@ -88,7 +92,8 @@ ExprPtr Parser::try_special(std::string_view word) {
     if (equal_ignoring_case(word, "POSITION")) return parse_position();
     if (equal_ignoring_case(word, "OVERLAY")) return parse_overlay();
     if (is_one_of(word, {"DATE_ADD", "DATEADD", "TIMESTAMP_ADD", "TIMESTAMPADD"})) return parse_date_arithmetic("plus");
-    if (is_one_of(word, {"DATE_SUB", "DATESUB", "TIMESTAMP_SUB", "TIMESTAMPSUB"})) return parse_date_arithmetic("minus");
+    if (is_one_of(word, {"DATE_SUB", "DATESUB", "TIMESTAMP_SUB", "TIMESTAMPSUB"}))
+        return parse_date_arithmetic("minus");
     if (is_one_of(word, {"DATE_DIFF", "DATEDIFF", "TIMESTAMP_DIFF", "TIMESTAMPDIFF"})) return parse_date_diff();
     return nullptr;
 }
@@ -167,7 +172,7 @@ ExprPtr Parser::parse_extract() {
         return finish(make_function(std::string(function), std::move(args), begin));
     };
     auto number = [&](uint64_t value) { return finish(make_literal(Literal::from_uint64(value), begin)); };
-    static constexpr std::string_view other[] = {"EPOCH",  "DOW",     "DOY",        "ISODOW",
+    static constexpr std::string_view other[] = {"EPOCH",   "DOW",     "DOY",    "ISODOW",
                                                  "ISOYEAR", "CENTURY", "DECADE", "MILLENNIUM"};
     size_t which = 0;
     while (which < std::size(other) && !equal_ignoring_case(word, other[which])) ++which;
@@ -182,13 +187,20 @@ ExprPtr Parser::parse_extract() {
     if (unit == "Week") return call("toISOWeek", {value});
     if (!unit.empty()) return call("to" + std::string(unit), {value});
     switch (which) {
-        case 0: return call("toUnixTimestamp", {value});
-        case 1: return call("toDayOfWeek", {value, number(2)});
-        case 2: return call("toDayOfYear", {value});
-        case 3: return call("toDayOfWeek", {value});
-        case 4: return call("toISOYear", {value});
-        case 6: return call("intDiv", {call("toYear", {value}), number(10)});
-        default: break;
+        case 0:
+            return call("toUnixTimestamp", {value});
+        case 1:
+            return call("toDayOfWeek", {value, number(2)});
+        case 2:
+            return call("toDayOfYear", {value});
+        case 3:
+            return call("toDayOfWeek", {value});
+        case 4:
+            return call("toISOYear", {value});
+        case 6:
+            return call("intDiv", {call("toYear", {value}), number(10)});
+        default:
+            break;
     }
     const uint64_t years = which == 5 ? 100 : 1000;
     ExprPtr before = call("minus", {call("toYear", {value}), number(1)});
@@ -291,7 +303,7 @@ ExprPtr Parser::try_interval() {
     }
     // Whether this is an interval shows only behind the expression: `interval + 1` is a column and a number.
     const size_t start = index_;
-    const size_t elements = elements_;
+    const size_t elements = elements_, open_calls = open_calls_;
     ++index_;
     try {
         ExprPtr value = parse_operators(0);
@@ -306,6 +318,7 @@ ExprPtr Parser::try_interval() {
     if (++backtracks_ > kMostBacktracks) syntax_error("Too many alternatives");
     index_ = start;
     elements_ = elements;
+    open_calls_ = open_calls;
     return nullptr;
 }
 

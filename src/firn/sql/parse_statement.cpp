@@ -19,18 +19,33 @@ StatementPtr Parser::parse_statement_body() {
         StatementPtr (Parser::*parse)();
     };
     static constexpr Start starts[] = {
-        {"EXPLAIN", &Parser::parse_explain},   {"DESCRIBE", &Parser::parse_describe}, {"DESC", &Parser::parse_describe},
-        {"SHOW", &Parser::parse_show},         {"SET", &Parser::parse_set},           {"USE", &Parser::parse_use},
-        {"INSERT INTO", &Parser::parse_insert}, {"OPTIMIZE", &Parser::parse_optimize}, {"ALTER", &Parser::parse_alter},
-        {"DELETE", &Parser::parse_delete},     {"UPDATE", &Parser::parse_update},     {"RENAME", &Parser::parse_rename},
-        {"EXCHANGE", &Parser::parse_rename},   {"KILL", &Parser::parse_kill},         {"SYSTEM", &Parser::parse_system},
-        {"CHECK", &Parser::parse_check},       {"CREATE", &Parser::parse_create},     {"REPLACE", &Parser::parse_create},
-        {"ATTACH", &Parser::parse_create},     {"DROP", &Parser::parse_drop},         {"DETACH", &Parser::parse_drop},
-        {"TRUNCATE", &Parser::parse_drop},     {"INSERT", &Parser::parse_insert},
+        {"EXPLAIN", &Parser::parse_explain},
+        {"DESCRIBE", &Parser::parse_describe},
+        {"DESC", &Parser::parse_describe},
+        {"SHOW", &Parser::parse_show},
+        {"SET", &Parser::parse_set},
+        {"USE", &Parser::parse_use},
+        {"INSERT INTO", &Parser::parse_insert},
+        {"OPTIMIZE", &Parser::parse_optimize},
+        {"ALTER", &Parser::parse_alter},
+        {"DELETE", &Parser::parse_delete},
+        {"UPDATE", &Parser::parse_update},
+        {"RENAME", &Parser::parse_rename},
+        {"EXCHANGE", &Parser::parse_rename},
+        {"KILL", &Parser::parse_kill},
+        {"SYSTEM", &Parser::parse_system},
+        {"CHECK", &Parser::parse_check},
+        {"CREATE", &Parser::parse_create},
+        {"REPLACE", &Parser::parse_create},
+        {"ATTACH", &Parser::parse_create},
+        {"DROP", &Parser::parse_drop},
+        {"DETACH", &Parser::parse_drop},
+        {"TRUNCATE", &Parser::parse_drop},
+        {"INSERT", &Parser::parse_insert},
     };
     // `set(1)`, `show + 1` and the like are expressions where a SELECT need not be spelled out.
-    const bool word_follows = at_name(1) || at(TokenType::End, 1) || at(TokenType::Semicolon, 1) ||
-                              at(TokenType::OpenRound, 1);
+    const bool word_follows =
+        at_name(1) || at(TokenType::End, 1) || at(TokenType::Semicolon, 1) || at(TokenType::OpenRound, 1);
     if (at(TokenType::BareWord)) {
         for (const Start& start : starts) {
             if (word_follows && at_keyword(start.keyword)) return (this->*start.parse)();
@@ -129,8 +144,12 @@ StatementPtr Parser::parse_explain() {
         ExplainKind kind;
     };
     static constexpr Kind kinds[] = {
-        {"AST", ExplainKind::Ast},           {"SYNTAX", ExplainKind::Syntax},     {"QUERY TREE", ExplainKind::QueryTree},
-        {"PIPELINE", ExplainKind::Pipeline}, {"ESTIMATE", ExplainKind::Estimate}, {"PLAN", ExplainKind::Plan},
+        {"AST", ExplainKind::Ast},
+        {"SYNTAX", ExplainKind::Syntax},
+        {"QUERY TREE", ExplainKind::QueryTree},
+        {"PIPELINE", ExplainKind::Pipeline},
+        {"ESTIMATE", ExplainKind::Estimate},
+        {"PLAN", ExplainKind::Plan},
         {"CURRENT TRANSACTION", ExplainKind::CurrentTransaction},
     };
     for (const Kind& kind : kinds) {
@@ -167,11 +186,20 @@ struct ShowWord {
     What what;
 };
 constexpr ShowWord kShowLists[] = {
-    {"TABLES", What::Tables},         {"DATABASES", What::Databases}, {"SETTINGS", What::Settings},
-    {"FUNCTIONS", What::Functions},   {"ENGINES", What::Engines},     {"PROCESSLIST", What::Processlist},
-    {"DICTIONARIES", What::Dictionaries}, {"CLUSTERS", What::Clusters}, {"COLUMNS", What::Columns},
-    {"FIELDS", What::Columns},        {"INDEXES", What::Indexes},     {"INDEX", What::Indexes},
-    {"INDICES", What::Indexes},       {"KEYS", What::Indexes},
+    {"TABLES", What::Tables},
+    {"DATABASES", What::Databases},
+    {"SETTINGS", What::Settings},
+    {"FUNCTIONS", What::Functions},
+    {"ENGINES", What::Engines},
+    {"PROCESSLIST", What::Processlist},
+    {"DICTIONARIES", What::Dictionaries},
+    {"CLUSTERS", What::Clusters},
+    {"COLUMNS", What::Columns},
+    {"FIELDS", What::Columns},
+    {"INDEXES", What::Indexes},
+    {"INDEX", What::Indexes},
+    {"INDICES", What::Indexes},
+    {"KEYS", What::Indexes},
 };
 
 }  // namespace
@@ -270,9 +298,12 @@ namespace {
 /// A parameter's value in text, as it is parsed by the parameter's type.
 std::string parameter_text(const Literal& value) {
     switch (value.kind) {
-        case Literal::Kind::String: return value.text;
-        case Literal::Kind::Null: return "\\N";
-        default: return format_literal(value);
+        case Literal::Kind::String:
+            return value.text;
+        case Literal::Kind::Null:
+            return "\\N";
+        default:
+            return format_literal(value);
     }
 }
 
@@ -370,7 +401,9 @@ void Parser::parse_insert_source(InsertStatement& insert) {
 /// The data begin behind the last token and are not tokens themselves.
 void Parser::take_insert_data(InsertStatement& insert) {
     size_t begin = last_end();
-    auto at_char = [&](std::string_view any) { return begin < text_.size() && any.find(text_[begin]) != std::string_view::npos; };
+    auto at_char = [&](std::string_view any) {
+        return begin < text_.size() && any.find(text_[begin]) != std::string_view::npos;
+    };
     if (equal_ignoring_case(insert.format, "Values")) {
         // Up to the semicolon that is not inside a string.
         Lexer lexer(text_, begin, 0);
@@ -427,7 +460,8 @@ StatementPtr Parser::parse_drop() {
         if (drop->target == Target::Database) {
             TableName name;
             name.pos = pos();
-            for (const std::string& part : parse_compound_name()) name.database += (name.database.empty() ? "" : ".") + part;
+            for (const std::string& part : parse_compound_name())
+                name.database += (name.database.empty() ? "" : ".") + part;
             drop->tables.push_back(std::move(name));
         } else {
             drop->tables.push_back(parse_table_name());

@@ -52,9 +52,20 @@ namespace {
 
 // Names of SQL types that have several words; the longer first.
 constexpr std::string_view kLongTypes[] = {
-    "BINARY LARGE OBJECT", "BINARY VARYING", "CHAR LARGE OBJECT", "CHAR VARYING", "CHARACTER LARGE OBJECT",
-    "CHARACTER VARYING", "DOUBLE PRECISION", "NATIONAL CHAR VARYING", "NATIONAL CHARACTER LARGE OBJECT",
-    "NATIONAL CHARACTER VARYING", "NATIONAL CHAR", "NATIONAL CHARACTER", "NCHAR LARGE OBJECT", "NCHAR VARYING",
+    "BINARY LARGE OBJECT",
+    "BINARY VARYING",
+    "CHAR LARGE OBJECT",
+    "CHAR VARYING",
+    "CHARACTER LARGE OBJECT",
+    "CHARACTER VARYING",
+    "DOUBLE PRECISION",
+    "NATIONAL CHAR VARYING",
+    "NATIONAL CHARACTER LARGE OBJECT",
+    "NATIONAL CHARACTER VARYING",
+    "NATIONAL CHAR",
+    "NATIONAL CHARACTER",
+    "NCHAR LARGE OBJECT",
+    "NCHAR VARYING",
 };
 constexpr std::string_view kIntegers[] = {"TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "INT1"};
 
@@ -135,9 +146,10 @@ TypeArgument Parser::parse_type_argument(const TypeExpr& type) {
     // `a Int32`, `a.b Int32` (of JSON), SKIP path; a name alone is a type.
     const bool compound = at(TokenType::Dot, 1) && at_name(2);
     const bool long_type = at_keyword("DOUBLE PRECISION") || at_keyword("CHAR VARYING") ||
-                           at_keyword("CHARACTER VARYING") || at_keyword("BINARY LARGE") || at_keyword("INT UNSIGNED") ||
-                           at_keyword("BIGINT UNSIGNED") || at_keyword("SMALLINT UNSIGNED") ||
-                           at_keyword("TINYINT UNSIGNED") || at_keyword("INTEGER UNSIGNED") || at_keyword("INT SIGNED");
+                           at_keyword("CHARACTER VARYING") || at_keyword("BINARY LARGE") ||
+                           at_keyword("INT UNSIGNED") || at_keyword("BIGINT UNSIGNED") ||
+                           at_keyword("SMALLINT UNSIGNED") || at_keyword("TINYINT UNSIGNED") ||
+                           at_keyword("INTEGER UNSIGNED") || at_keyword("INT SIGNED");
     if (at_keyword("SKIP REGEXP") && at(TokenType::String, 2)) {
         argument.kind = TypeArgument::Kind::NamedType;
         index_ += 2;
@@ -147,7 +159,8 @@ TypeArgument Parser::parse_type_argument(const TypeExpr& type) {
     }
     if ((at_name(1) && !long_type) || compound) {
         argument.kind = TypeArgument::Kind::NamedType;
-        for (const std::string& part : parse_compound_name()) argument.name += (argument.name.empty() ? "" : ".") + part;
+        for (const std::string& part : parse_compound_name())
+            argument.name += (argument.name.empty() ? "" : ".") + part;
         if (argument.name == "SKIP" || argument.name == "skip") {
             std::string path;
             for (const std::string& part : parse_compound_name()) path += (path.empty() ? "" : ".") + part;

@@ -10,10 +10,10 @@
 namespace firn::sql {
 namespace {
 
-constexpr size_t kMostNesting = 1000;   // what the stack of an ordinary thread bears, sanitizers included
+constexpr size_t kMostNesting = 1000;  // what the stack of an ordinary thread bears, sanitizers included
 constexpr uint32_t kMostDepth = 2000;
 constexpr size_t kMostElements = 50'000'000;
-constexpr size_t kShownBytes = 160;     // of the text after the error
+constexpr size_t kShownBytes = 160;  // of the text after the error
 
 }  // namespace
 
@@ -28,15 +28,17 @@ Nesting::Nesting(Parser& parser, size_t cost) : parser_(parser), cost_(cost) {
 Parser::Parser(std::string_view text, size_t begin, const ParseOptions& options)
     : text_(text), begin_(begin), options_(options), lexer_(text, begin, options.max_query_size) {
     max_nesting_ = options.max_parser_depth == 0 ? kMostNesting : std::min(options.max_parser_depth, kMostNesting);
-    max_depth_ = options.max_ast_depth == 0 ? kMostDepth
-                                            : static_cast<uint32_t>(std::min<size_t>(options.max_ast_depth, kMostDepth));
+    max_depth_ = options.max_ast_depth == 0
+                     ? kMostDepth
+                     : static_cast<uint32_t>(std::min<size_t>(options.max_ast_depth, kMostDepth));
     max_elements_ = options.max_ast_elements == 0 ? kMostElements : std::min(options.max_ast_elements, kMostElements);
 }
 
 const Token& Parser::peek(size_t ahead) {
     while (tokens_.size() <= index_ + ahead) {
         // Behind the semicolon another statement begins, or an INSERT's data: not ours to read.
-        if (!tokens_.empty() && (tokens_.back().type == TokenType::Semicolon || tokens_.back().type == TokenType::End)) {
+        if (!tokens_.empty() &&
+            (tokens_.back().type == TokenType::Semicolon || tokens_.back().type == TokenType::End)) {
             return tokens_.back();
         }
         tokens_.push_back(lexer_.next());
@@ -143,8 +145,9 @@ std::string unmatched_bracket(std::string_view text, size_t begin, const std::ve
 
 std::string place(std::string_view text, size_t statement_begin, size_t begin, size_t end) {
     const std::string_view before = text.substr(0, begin);
-    std::string out = fmt::format("Syntax error: failed at position {} ({})", begin - statement_begin + 1,
-                                  begin >= text.size() ? "end of query" : text.substr(begin, std::min(end - begin, kShownBytes)));
+    std::string out =
+        fmt::format("Syntax error: failed at position {} ({})", begin - statement_begin + 1,
+                    begin >= text.size() ? "end of query" : text.substr(begin, std::min(end - begin, kShownBytes)));
     if (text.substr(statement_begin).find('\n') != std::string_view::npos) {
         const size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
         const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
@@ -169,8 +172,8 @@ void Parser::syntax_error() {
     index_ = std::max(index_, furthest_);
     const Token token = peek();
     if (token.type == TokenType::Error) {
-        throw Error(ErrorCode::SYNTAX_ERROR, fmt::format("{}: {}", token_error_text(token.error),
-                                                         place(text_, begin_, token.begin, token.end)));
+        throw Error(ErrorCode::SYNTAX_ERROR,
+                    fmt::format("{}: {}", token_error_text(token.error), place(text_, begin_, token.begin, token.end)));
     }
     std::string message = place(text_, begin_, token.begin, token.end);
     // Brackets are looked at up to the statement's end: one that is never closed is the likelier cause.
@@ -289,7 +292,8 @@ StatementPtr parse_statement(std::string_view text, const ParseOptions& options)
     StatementPtr statement = reader.next();
     if (!statement) fail(ErrorCode::SYNTAX_ERROR, "Syntax error: empty query");
     if (StatementPtr second = reader.next()) {
-        fail(ErrorCode::SYNTAX_ERROR, "Syntax error (Multi-statements are not allowed): failed at position {} (end of query)",
+        fail(ErrorCode::SYNTAX_ERROR,
+             "Syntax error (Multi-statements are not allowed): failed at position {} (end of query)",
              statement->end + 1);
     }
     return statement;

@@ -11,11 +11,12 @@
 namespace firn::sql {
 
 struct ParseOptions {
-    bool implicit_select = false;        // `1 + 1` alone is SELECT 1 + 1
-    size_t max_parser_depth = 1000;      // nested constructs; more is TOO_DEEP_RECURSION (306). 0 = the most there is
-    size_t max_ast_depth = 1000;         // levels of the tree; more is TOO_DEEP_AST (167). Never above 2000
-    size_t max_ast_elements = 50000;     // expressions of a statement (inside literals not counted); TOO_BIG_AST (168). 0 = no limit
-    size_t max_query_size = 262144;      // bytes of a statement without inline data; SYNTAX_ERROR. 0 = no limit
+    bool implicit_select = false;    // `1 + 1` alone is SELECT 1 + 1
+    size_t max_parser_depth = 1000;  // nested constructs; more is TOO_DEEP_RECURSION (306). 0 = the most there is
+    size_t max_ast_depth = 1000;     // levels of the tree; more is TOO_DEEP_AST (167). Never above 2000
+    size_t max_ast_elements =
+        50000;  // expressions of a statement (inside literals not counted); TOO_BIG_AST (168). 0 = no limit
+    size_t max_query_size = 262144;  // bytes of a statement without inline data; SYNTAX_ERROR. 0 = no limit
 };
 
 /// One statement at a time, so that those before a syntax error can run, and so that inline data of INSERT are found.
@@ -25,8 +26,8 @@ public:
     explicit StatementReader(std::string_view text, ParseOptions options = {});
 
     /// The next statement; null when only blanks, comments and semicolons are left. Throws Error (SYNTAX_ERROR,
-    /// TOO_DEEP_RECURSION, ...); after an error the reader stands behind the failed statement's semicolon (or at the end
-    /// of the text when there is none).
+    /// TOO_DEEP_RECURSION, ...); after an error the reader stands behind the failed statement's semicolon (or at the
+    /// end of the text when there is none).
     StatementPtr next();
 
     /// For a change by SET between statements (max_query_size, implicit_select ...).

@@ -1,7 +1,7 @@
 // The recursive-descent parser. Inside the room only: others use parser.h.
 //
-// Every recursion passes a Nesting guard, so the stack is bounded by ParseOptions::max_parser_depth. What was looked for
-// and not found at the furthest token is noted on the way and becomes "Expected one of: ..." of the error.
+// Every recursion passes a Nesting guard, so the stack is bounded by ParseOptions::max_parser_depth. What was looked
+// for and not found at the furthest token is noted on the way and becomes "Expected one of: ..." of the error.
 #pragma once
 
 #include <initializer_list>
@@ -225,6 +225,7 @@ private:
     uint32_t max_depth_;
     size_t elements_ = 0, max_elements_;
     size_t backtracks_ = 0;
+    size_t open_calls_ = 0;
     uint32_t query_depth_ = 1;  // of the deepest expression met in the query being parsed
 
     std::unordered_map<size_t, size_t> closing_;  // of an opening bracket's token: the index behind its closing one

@@ -8,9 +8,9 @@ namespace {
 
 // Words that would be read as something else than a name at the place of an operand.
 constexpr std::string_view kReserved[] = {
-    "ALL",      "CASE",    "COLUMNS", "CUBE",   "DISTINCT", "EXPLAIN", "FALSE", "FROM", "FUNCTION", "INF",  "INFINITY",
-    "INTERVAL", "NAN",     "NOT",     "NULL",   "RECURSIVE", "ROLLUP", "SELECT", "STRICT", "TABLE",  "TOP",  "TRUE",
-    "VALUES",   "WITH",
+    "ALL",      "CASE",   "COLUMNS",  "CUBE",     "DISTINCT", "EXPLAIN", "FALSE",  "FROM",
+    "FUNCTION", "INF",    "INFINITY", "INTERVAL", "NAN",      "NOT",     "NULL",   "RECURSIVE",
+    "ROLLUP",   "SELECT", "STRICT",   "TABLE",    "TOP",      "TRUE",    "VALUES", "WITH",
 };
 
 bool is_plain_name(std::string_view name) {
@@ -28,13 +28,27 @@ void append_escaped(std::string& out, std::string_view bytes, char quote) {
     out += quote;
     for (char c : bytes) {
         switch (c) {
-            case '\b': out += "\\b"; break;
-            case '\f': out += "\\f"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\t': out += "\\t"; break;
-            case '\0': out += "\\0"; break;
-            case '\\': out += "\\\\"; break;
+            case '\b':
+                out += "\\b";
+                break;
+            case '\f':
+                out += "\\f";
+                break;
+            case '\n':
+                out += "\\n";
+                break;
+            case '\r':
+                out += "\\r";
+                break;
+            case '\t':
+                out += "\\t";
+                break;
+            case '\0':
+                out += "\\0";
+                break;
+            case '\\':
+                out += "\\\\";
+                break;
             default:
                 if (c == quote) out += '\\';
                 out += c;
@@ -45,8 +59,10 @@ void append_escaped(std::string& out, std::string_view bytes, char quote) {
 
 std::string name_part(const std::string& part) {
     // Subcolumns of JSON keep their sign outside of the quotes.
-    const bool subcolumn = part.size() > 3 && (part[0] == '^' || part[0] == ':') && part[1] == '`' && part.back() == '`';
-    return subcolumn ? part[0] + quote_identifier(std::string_view(part).substr(2, part.size() - 3)) : quote_identifier(part);
+    const bool subcolumn =
+        part.size() > 3 && (part[0] == '^' || part[0] == ':') && part[1] == '`' && part.back() == '`';
+    return subcolumn ? part[0] + quote_identifier(std::string_view(part).substr(2, part.size() - 3))
+                     : quote_identifier(part);
 }
 
 std::string name_text(const std::vector<std::string>& parts) {
@@ -62,14 +78,29 @@ struct Infix {
     std::string_view function, sign;
 };
 constexpr Infix kInfix[] = {
-    {"plus", " + "},          {"minus", " - "},         {"multiply", " * "},
-    {"divide", " / "},        {"modulo", " % "},        {"equals", " = "},
-    {"notEquals", " != "},    {"less", " < "},          {"greater", " > "},
-    {"lessOrEquals", " <= "}, {"greaterOrEquals", " >= "}, {"isNotDistinctFrom", " <=> "},
-    {"isDistinctFrom", " IS DISTINCT FROM "}, {"like", " LIKE "}, {"notLike", " NOT LIKE "},
-    {"ilike", " ILIKE "},     {"notILike", " NOT ILIKE "}, {"in", " IN "},
-    {"notIn", " NOT IN "},    {"globalIn", " GLOBAL IN "}, {"globalNotIn", " GLOBAL NOT IN "},
-    {"and", " AND "},         {"or", " OR "},
+    {"plus", " + "},
+    {"minus", " - "},
+    {"multiply", " * "},
+    {"divide", " / "},
+    {"modulo", " % "},
+    {"equals", " = "},
+    {"notEquals", " != "},
+    {"less", " < "},
+    {"greater", " > "},
+    {"lessOrEquals", " <= "},
+    {"greaterOrEquals", " >= "},
+    {"isNotDistinctFrom", " <=> "},
+    {"isDistinctFrom", " IS DISTINCT FROM "},
+    {"like", " LIKE "},
+    {"notLike", " NOT LIKE "},
+    {"ilike", " ILIKE "},
+    {"notILike", " NOT ILIKE "},
+    {"in", " IN "},
+    {"notIn", " NOT IN "},
+    {"globalIn", " GLOBAL IN "},
+    {"globalNotIn", " GLOBAL NOT IN "},
+    {"and", " AND "},
+    {"or", " OR "},
 };
 
 std::string_view infix_sign(std::string_view function) {
@@ -130,14 +161,30 @@ void Printer::literal(const Literal& literal) {
         out_ += close;
     };
     switch (literal.kind) {
-        case Literal::Kind::Null: out_ += "NULL"; break;
-        case Literal::Kind::Bool: out_ += literal.boolean ? "true" : "false"; break;
-        case Literal::Kind::UInt64: out_ += std::to_string(literal.uint64); break;
-        case Literal::Kind::Int64: out_ += std::to_string(literal.int64); break;
-        case Literal::Kind::Float64: out_ += format_float(literal.float64); break;
-        case Literal::Kind::String: append_escaped(out_, literal.text, '\''); break;
-        case Literal::Kind::Array: elements('[', ']'); break;
-        case Literal::Kind::Tuple: elements('(', ')'); break;
+        case Literal::Kind::Null:
+            out_ += "NULL";
+            break;
+        case Literal::Kind::Bool:
+            out_ += literal.boolean ? "true" : "false";
+            break;
+        case Literal::Kind::UInt64:
+            out_ += std::to_string(literal.uint64);
+            break;
+        case Literal::Kind::Int64:
+            out_ += std::to_string(literal.int64);
+            break;
+        case Literal::Kind::Float64:
+            out_ += format_float(literal.float64);
+            break;
+        case Literal::Kind::String:
+            append_escaped(out_, literal.text, '\'');
+            break;
+        case Literal::Kind::Array:
+            elements('[', ']');
+            break;
+        case Literal::Kind::Tuple:
+            elements('(', ')');
+            break;
         case Literal::Kind::Map:
             out_ += '{';
             for (size_t i = 0; i + 1 < literal.elements.size(); i += 2) {
@@ -183,14 +230,28 @@ void Printer::list(const std::vector<ExprPtr>& exprs) {
 
 void Printer::bare_expr(const Expr& expr) {
     switch (expr.kind) {
-        case ExprKind::Literal: literal(expr.literal); break;
-        case ExprKind::Identifier: *this << name_text(expr.parts); break;
-        case ExprKind::Function: function(expr); break;
-        case ExprKind::Lambda: lambda(expr); break;
+        case ExprKind::Literal:
+            literal(expr.literal);
+            break;
+        case ExprKind::Identifier:
+            *this << name_text(expr.parts);
+            break;
+        case ExprKind::Function:
+            function(expr);
+            break;
+        case ExprKind::Lambda:
+            lambda(expr);
+            break;
         case ExprKind::Asterisk:
-        case ExprKind::Columns: columns(expr); break;
-        case ExprKind::Subquery: bracketed_query(*expr.query); break;
-        case ExprKind::Parameter: *this << "{" << quote_identifier(expr.name) << ":" << expr.type_text << "}"; break;
+        case ExprKind::Columns:
+            columns(expr);
+            break;
+        case ExprKind::Subquery:
+            bracketed_query(*expr.query);
+            break;
+        case ExprKind::Parameter:
+            *this << "{" << quote_identifier(expr.name) << ":" << expr.type_text << "}";
+            break;
     }
 }
 
@@ -221,8 +282,8 @@ void Printer::function(const Expr& expr) {
 void Printer::in_right_side(const Expr& expr) {
     const bool as_is = expr.alias.empty() &&
                        (expr.is(ExprKind::Subquery) || expr.is_function("tuple") || expr.is_function("array") ||
-                        (expr.is(ExprKind::Literal) && (expr.literal.kind == Literal::Kind::Array ||
-                                                        expr.literal.kind == Literal::Kind::Tuple)));
+                        (expr.is(ExprKind::Literal) &&
+                         (expr.literal.kind == Literal::Kind::Array || expr.literal.kind == Literal::Kind::Tuple)));
     if (as_is) {
         bare_expr(expr);
         return;
@@ -326,10 +387,11 @@ std::string call_name(const Expr& expr) {
     };
     if (expr.name == "CAST") return expr.args.size() == 2 && !expr.has_parameters ? expr.name : quoted();
     if (expr.name == "exists") {
-        return expr.args.size() == 1 && expr.args[0]->is(ExprKind::Subquery) && !expr.has_parameters ? expr.name : quoted();
+        return expr.args.size() == 1 && expr.args[0]->is(ExprKind::Subquery) && !expr.has_parameters ? expr.name
+                                                                                                     : quoted();
     }
-    if (is_one_of({"TRIM", "LTRIM", "RTRIM", "DATE_ADD", "DATEADD", "TIMESTAMP_ADD", "TIMESTAMPADD", "DATE_SUB", "DATESUB",
-                   "TIMESTAMP_SUB", "TIMESTAMPSUB", "DATE_DIFF", "TIMESTAMP_DIFF", "TIMESTAMPDIFF"})) {
+    if (is_one_of({"TRIM", "LTRIM", "RTRIM", "DATE_ADD", "DATEADD", "TIMESTAMP_ADD", "TIMESTAMPADD", "DATE_SUB",
+                   "DATESUB", "TIMESTAMP_SUB", "TIMESTAMPSUB", "DATE_DIFF", "TIMESTAMP_DIFF", "TIMESTAMPDIFF"})) {
         return quoted();
     }
     if (is_one_of({"SUBSTRING", "POSITION", "EXTRACT", "OVERLAY", "DATEDIFF"})) {
@@ -337,7 +399,8 @@ std::string call_name(const Expr& expr) {
         const bool word_first = !expr.args.empty() && expr.args[0]->is(ExprKind::Identifier);
         const bool unit = expr.name == "dateDiff" && word_first && expr.args[0]->parts.size() == 1;
         const bool form = expr.name == "substring" && expr.args.empty();
-        if (!own || unit || form || expr.has_parameters || expr.is_window || expr.nulls_action != NullsAction::Default) {
+        if (!own || unit || form || expr.has_parameters || expr.is_window ||
+            expr.nulls_action != NullsAction::Default) {
             return quoted();
         }
         return expr.name;
@@ -542,7 +605,8 @@ void Printer::transformers(const Expr& expr) {
                         out_ += ')';
                     }
                 }
-                if (!transformer.column_name_prefix.empty()) *this << ", " << quote_string(transformer.column_name_prefix);
+                if (!transformer.column_name_prefix.empty())
+                    *this << ", " << quote_string(transformer.column_name_prefix);
                 out_ += ')';
                 break;
             }
@@ -563,16 +627,21 @@ std::string format_type(const TypeExpr& type) {
         const TypeArgument& argument = type.arguments[i];
         if (i > 0) out += ", ";
         switch (argument.kind) {
-            case TypeArgument::Kind::Type: out += format_type(*argument.type); break;
+            case TypeArgument::Kind::Type:
+                out += format_type(*argument.type);
+                break;
             case TypeArgument::Kind::NamedType:
                 if (!argument.type) {
                     out += argument.name + " ";
-                    out += argument.name == "SKIP" ? quote_identifier(argument.literal.text) : quote_string(argument.literal.text);
+                    out += argument.name == "SKIP" ? quote_identifier(argument.literal.text)
+                                                   : quote_string(argument.literal.text);
                 } else {
                     out += quote_identifier(argument.name) + " " + format_type(*argument.type);
                 }
                 break;
-            case TypeArgument::Kind::Literal: out += format_literal(argument.literal); break;
+            case TypeArgument::Kind::Literal:
+                out += format_literal(argument.literal);
+                break;
             case TypeArgument::Kind::EnumValue:
                 out += quote_string(argument.name);
                 if (argument.literal.kind != Literal::Kind::Null) out += " = " + format_literal(argument.literal);

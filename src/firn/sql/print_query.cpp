@@ -30,22 +30,33 @@ namespace {
 
 std::string_view operator_text(SetOperator op) {
     switch (op) {
-        case SetOperator::None: return "";
-        case SetOperator::UnionDefault: return "UNION";
-        case SetOperator::UnionAll: return "UNION ALL";
-        case SetOperator::UnionDistinct: return "UNION DISTINCT";
-        case SetOperator::IntersectDefault: return "INTERSECT";
-        case SetOperator::IntersectAll: return "INTERSECT ALL";
-        case SetOperator::IntersectDistinct: return "INTERSECT DISTINCT";
-        case SetOperator::ExceptDefault: return "EXCEPT";
-        case SetOperator::ExceptAll: return "EXCEPT ALL";
-        case SetOperator::ExceptDistinct: return "EXCEPT DISTINCT";
+        case SetOperator::None:
+            return "";
+        case SetOperator::UnionDefault:
+            return "UNION";
+        case SetOperator::UnionAll:
+            return "UNION ALL";
+        case SetOperator::UnionDistinct:
+            return "UNION DISTINCT";
+        case SetOperator::IntersectDefault:
+            return "INTERSECT";
+        case SetOperator::IntersectAll:
+            return "INTERSECT ALL";
+        case SetOperator::IntersectDistinct:
+            return "INTERSECT DISTINCT";
+        case SetOperator::ExceptDefault:
+            return "EXCEPT";
+        case SetOperator::ExceptAll:
+            return "EXCEPT ALL";
+        case SetOperator::ExceptDistinct:
+            return "EXCEPT DISTINCT";
     }
     return "";
 }
 
 bool is_intersect(SetOperator op) {
-    return op == SetOperator::IntersectDefault || op == SetOperator::IntersectAll || op == SetOperator::IntersectDistinct;
+    return op == SetOperator::IntersectDefault || op == SetOperator::IntersectAll ||
+           op == SetOperator::IntersectDistinct;
 }
 
 }  // namespace
@@ -233,7 +244,9 @@ void Printer::from(const SelectQuery& select) {
                 *this << "FROM";
                 table_expr(element.table);
                 break;
-            case FromElement::Kind::Join: join(element); break;
+            case FromElement::Kind::Join:
+                join(element);
+                break;
             case FromElement::Kind::ArrayJoin:
                 line();
                 *this << (element.left_array_join ? "LEFT ARRAY JOIN" : "ARRAY JOIN");
@@ -252,21 +265,44 @@ void Printer::join(const FromElement& element) {
     line();
     if (element.global) *this << "GLOBAL ";
     switch (element.strictness) {
-        case JoinStrictness::Unspecified: break;
-        case JoinStrictness::Any: *this << "ANY "; break;
-        case JoinStrictness::All: *this << "ALL "; break;
-        case JoinStrictness::Asof: *this << "ASOF "; break;
-        case JoinStrictness::Semi: *this << "SEMI "; break;
-        case JoinStrictness::Anti: *this << "ANTI "; break;
+        case JoinStrictness::Unspecified:
+            break;
+        case JoinStrictness::Any:
+            *this << "ANY ";
+            break;
+        case JoinStrictness::All:
+            *this << "ALL ";
+            break;
+        case JoinStrictness::Asof:
+            *this << "ASOF ";
+            break;
+        case JoinStrictness::Semi:
+            *this << "SEMI ";
+            break;
+        case JoinStrictness::Anti:
+            *this << "ANTI ";
+            break;
     }
     switch (element.join_kind) {
-        case JoinKind::Left: *this << "LEFT JOIN"; break;
-        case JoinKind::Right: *this << "RIGHT JOIN"; break;
-        case JoinKind::Full: *this << "FULL OUTER JOIN"; break;
-        case JoinKind::Cross: *this << "CROSS JOIN"; break;
-        case JoinKind::Paste: *this << "PASTE JOIN"; break;
+        case JoinKind::Left:
+            *this << "LEFT JOIN";
+            break;
+        case JoinKind::Right:
+            *this << "RIGHT JOIN";
+            break;
+        case JoinKind::Full:
+            *this << "FULL OUTER JOIN";
+            break;
+        case JoinKind::Cross:
+            *this << "CROSS JOIN";
+            break;
+        case JoinKind::Paste:
+            *this << "PASTE JOIN";
+            break;
         case JoinKind::Inner:
-        case JoinKind::Comma: *this << "INNER JOIN"; break;
+        case JoinKind::Comma:
+            *this << "INNER JOIN";
+            break;
     }
     table_expr(element.table);
     if (element.on) {

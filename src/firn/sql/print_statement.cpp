@@ -44,14 +44,30 @@ void Printer::statement(const Statement& statement) {
 
 void Printer::body(const Statement& statement) {
     switch (statement.kind) {
-        case StatementKind::Query: query(*static_cast<const QueryStatement&>(statement).query); break;
-        case StatementKind::Explain: explain(static_cast<const ExplainStatement&>(statement)); break;
-        case StatementKind::Describe: describe(static_cast<const DescribeStatement&>(statement)); break;
-        case StatementKind::CreateTable: create_table(static_cast<const CreateTableStatement&>(statement)); break;
-        case StatementKind::CreateView: create_view(static_cast<const CreateViewStatement&>(statement)); break;
-        case StatementKind::CreateDatabase: create_database(static_cast<const CreateDatabaseStatement&>(statement)); break;
-        case StatementKind::Drop: drop(static_cast<const DropStatement&>(statement)); break;
-        case StatementKind::Show: show(static_cast<const ShowStatement&>(statement)); break;
+        case StatementKind::Query:
+            query(*static_cast<const QueryStatement&>(statement).query);
+            break;
+        case StatementKind::Explain:
+            explain(static_cast<const ExplainStatement&>(statement));
+            break;
+        case StatementKind::Describe:
+            describe(static_cast<const DescribeStatement&>(statement));
+            break;
+        case StatementKind::CreateTable:
+            create_table(static_cast<const CreateTableStatement&>(statement));
+            break;
+        case StatementKind::CreateView:
+            create_view(static_cast<const CreateViewStatement&>(statement));
+            break;
+        case StatementKind::CreateDatabase:
+            create_database(static_cast<const CreateDatabaseStatement&>(statement));
+            break;
+        case StatementKind::Drop:
+            drop(static_cast<const DropStatement&>(statement));
+            break;
+        case StatementKind::Show:
+            show(static_cast<const ShowStatement&>(statement));
+            break;
         case StatementKind::Exists: {
             const auto& exists = static_cast<const ExistsStatement&>(statement);
             *this << "EXISTS " << (exists.temporary ? "TEMPORARY " : "");
@@ -66,13 +82,21 @@ void Printer::body(const Statement& statement) {
             }
             break;
         }
-        case StatementKind::Set: set(static_cast<const SetStatement&>(statement)); break;
+        case StatementKind::Set:
+            set(static_cast<const SetStatement&>(statement));
+            break;
         case StatementKind::Use:
             *this << "USE " << quote_identifier(static_cast<const UseStatement&>(statement).database);
             break;
-        case StatementKind::Insert: insert(static_cast<const InsertStatement&>(statement)); break;
-        case StatementKind::Optimize: optimize(static_cast<const OptimizeStatement&>(statement)); break;
-        case StatementKind::Alter: alter(static_cast<const AlterStatement&>(statement)); break;
+        case StatementKind::Insert:
+            insert(static_cast<const InsertStatement&>(statement));
+            break;
+        case StatementKind::Optimize:
+            optimize(static_cast<const OptimizeStatement&>(statement));
+            break;
+        case StatementKind::Alter:
+            alter(static_cast<const AlterStatement&>(statement));
+            break;
         case StatementKind::Delete: {
             const auto& del = static_cast<const DeleteStatement&>(statement);
             *this << "DELETE FROM " << table_name(del.table);
@@ -95,10 +119,14 @@ void Printer::body(const Statement& statement) {
             expr(*update.where);
             break;
         }
-        case StatementKind::Rename: rename(static_cast<const RenameStatement&>(statement)); break;
+        case StatementKind::Rename:
+            rename(static_cast<const RenameStatement&>(statement));
+            break;
         case StatementKind::Kill:
         case StatementKind::System:
-        case StatementKind::Check: other(static_cast<const OtherStatement&>(statement)); break;
+        case StatementKind::Check:
+            other(static_cast<const OtherStatement&>(statement));
+            break;
     }
 }
 
@@ -135,13 +163,26 @@ void Printer::explain(const ExplainStatement& statement) {
     *this << "EXPLAIN";
     switch (statement.explain) {
         case ExplainKind::Plan:
-        case ExplainKind::TableOverride: break;
-        case ExplainKind::Ast: *this << " AST"; break;
-        case ExplainKind::Syntax: *this << " SYNTAX"; break;
-        case ExplainKind::QueryTree: *this << " QUERY TREE"; break;
-        case ExplainKind::Pipeline: *this << " PIPELINE"; break;
-        case ExplainKind::Estimate: *this << " ESTIMATE"; break;
-        case ExplainKind::CurrentTransaction: *this << " CURRENT TRANSACTION"; break;
+        case ExplainKind::TableOverride:
+            break;
+        case ExplainKind::Ast:
+            *this << " AST";
+            break;
+        case ExplainKind::Syntax:
+            *this << " SYNTAX";
+            break;
+        case ExplainKind::QueryTree:
+            *this << " QUERY TREE";
+            break;
+        case ExplainKind::Pipeline:
+            *this << " PIPELINE";
+            break;
+        case ExplainKind::Estimate:
+            *this << " ESTIMATE";
+            break;
+        case ExplainKind::CurrentTransaction:
+            *this << " CURRENT TRANSACTION";
+            break;
     }
     if (!statement.options.empty()) {
         out_ += ' ';
@@ -175,11 +216,20 @@ void Printer::column(const ColumnDefinition& column) {
     if (column.nullable) *this << (*column.nullable ? " NULL" : " NOT NULL");
     using Default = ColumnDefinition::Default;
     switch (column.default_kind) {
-        case Default::None: break;
-        case Default::Default: *this << " DEFAULT"; break;
-        case Default::Materialized: *this << " MATERIALIZED"; break;
-        case Default::Ephemeral: *this << " EPHEMERAL"; break;
-        case Default::Alias: *this << " ALIAS"; break;
+        case Default::None:
+            break;
+        case Default::Default:
+            *this << " DEFAULT";
+            break;
+        case Default::Materialized:
+            *this << " MATERIALIZED";
+            break;
+        case Default::Ephemeral:
+            *this << " EPHEMERAL";
+            break;
+        case Default::Alias:
+            *this << " ALIAS";
+            break;
     }
     if (column.default_expr) {
         out_ += ' ';
@@ -349,10 +399,18 @@ void Printer::drop(const DropStatement& statement) {
                                                    : "TRUNCATE ");
     if (statement.temporary) *this << "TEMPORARY ";
     switch (statement.target) {
-        case Target::Table: *this << "TABLE "; break;
-        case Target::View: *this << "VIEW "; break;
-        case Target::Database: *this << "DATABASE "; break;
-        case Target::Dictionary: *this << "DICTIONARY "; break;
+        case Target::Table:
+            *this << "TABLE ";
+            break;
+        case Target::View:
+            *this << "VIEW ";
+            break;
+        case Target::Database:
+            *this << "DATABASE ";
+            break;
+        case Target::Dictionary:
+            *this << "DICTIONARY ";
+            break;
     }
     if (statement.if_exists) *this << "IF EXISTS ";
     if (statement.if_empty) *this << "IF EMPTY ";
@@ -371,20 +429,34 @@ namespace {
 std::string_view show_word(ShowStatement::What what) {
     using What = ShowStatement::What;
     switch (what) {
-        case What::Tables: return "TABLES";
-        case What::Databases: return "DATABASES";
-        case What::CreateTable: return "CREATE TABLE";
-        case What::CreateView: return "CREATE VIEW";
-        case What::CreateDatabase: return "CREATE DATABASE";
-        case What::Columns: return "COLUMNS";
-        case What::Settings: return "SETTINGS";
-        case What::Functions: return "FUNCTIONS";
-        case What::Engines: return "ENGINES";
-        case What::Processlist: return "PROCESSLIST";
-        case What::Dictionaries: return "DICTIONARIES";
-        case What::Clusters: return "CLUSTERS";
-        case What::Setting: return "SETTING";
-        case What::Indexes: return "INDEXES";
+        case What::Tables:
+            return "TABLES";
+        case What::Databases:
+            return "DATABASES";
+        case What::CreateTable:
+            return "CREATE TABLE";
+        case What::CreateView:
+            return "CREATE VIEW";
+        case What::CreateDatabase:
+            return "CREATE DATABASE";
+        case What::Columns:
+            return "COLUMNS";
+        case What::Settings:
+            return "SETTINGS";
+        case What::Functions:
+            return "FUNCTIONS";
+        case What::Engines:
+            return "ENGINES";
+        case What::Processlist:
+            return "PROCESSLIST";
+        case What::Dictionaries:
+            return "DICTIONARIES";
+        case What::Clusters:
+            return "CLUSTERS";
+        case What::Setting:
+            return "SETTING";
+        case What::Indexes:
+            return "INDEXES";
     }
     return "";
 }
@@ -405,9 +477,15 @@ void Printer::show(const ShowStatement& statement) {
     }
     switch (statement.what) {
         case What::CreateTable:
-        case What::CreateView: *this << " " << table_name(statement.table); break;
-        case What::CreateDatabase: *this << " " << quote_identifier(statement.database); break;
-        case What::Setting: *this << " " << quote_identifier(statement.setting); break;
+        case What::CreateView:
+            *this << " " << table_name(statement.table);
+            break;
+        case What::CreateDatabase:
+            *this << " " << quote_identifier(statement.database);
+            break;
+        case What::Setting:
+            *this << " " << quote_identifier(statement.setting);
+            break;
         case What::Columns:
         case What::Indexes:
             *this << " FROM " << dotted(statement.table.table);
@@ -576,10 +654,13 @@ void Printer::alter_command(const AlterCommand& command) {
     };
     switch (command.kind) {
         case Kind::AddColumn:
-        case Kind::ModifyColumn: alter_column(command); break;
+        case Kind::ModifyColumn:
+            alter_column(command);
+            break;
         case Kind::DropColumn:
         case Kind::ClearColumn:
-            *this << (command.kind == Kind::DropColumn ? "DROP COLUMN " : "CLEAR COLUMN ") << exists << dotted(command.column);
+            *this << (command.kind == Kind::DropColumn ? "DROP COLUMN " : "CLEAR COLUMN ") << exists
+                  << dotted(command.column);
             partition(" IN PARTITION ");
             break;
         case Kind::RenameColumn:
@@ -588,7 +669,9 @@ void Printer::alter_command(const AlterCommand& command) {
         case Kind::CommentColumn:
             *this << "COMMENT COLUMN " << exists << dotted(command.column) << " " << quote_string(*command.comment);
             break;
-        case Kind::ModifyComment: *this << "MODIFY COMMENT " << quote_string(*command.comment); break;
+        case Kind::ModifyComment:
+            *this << "MODIFY COMMENT " << quote_string(*command.comment);
+            break;
         case Kind::ModifyOrderBy: {
             *this << "MODIFY ORDER BY ";
             StorageDefinition storage;
@@ -602,7 +685,9 @@ void Printer::alter_command(const AlterCommand& command) {
             *this << (command.kind == Kind::ModifySetting ? "MODIFY SETTING " : "RESET SETTING ");
             settings(command.settings);
             break;
-        case Kind::DropPartition: partition("DROP PARTITION "); break;
+        case Kind::DropPartition:
+            partition("DROP PARTITION ");
+            break;
         case Kind::Delete:
             *this << "DELETE";
             partition(" IN PARTITION ");
@@ -624,7 +709,9 @@ void Printer::alter_command(const AlterCommand& command) {
             *this << "MODIFY QUERY ";
             query(*command.query);
             break;
-        case Kind::Other: *this << command.text; break;
+        case Kind::Other:
+            *this << command.text;
+            break;
     }
 }
 

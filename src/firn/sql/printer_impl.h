@@ -15,8 +15,8 @@ public:
     std::string take() { return std::move(out_); }
 
     // print_expr.cpp
-    void expr(const Expr& expr);                 // with its alias, as an item of a list
-    void operand(const Expr& expr);              // in brackets where it is an operator
+    void expr(const Expr& expr);                   // with its alias, as an item of a list
+    void operand(const Expr& expr);                // in brackets where it is an operator
     void list(const std::vector<ExprPtr>& exprs);  // a, b, c on one line
     void order_by_element(const OrderByElement& element);
     void window_spec(const WindowSpec& spec);

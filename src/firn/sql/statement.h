@@ -13,13 +13,13 @@
 namespace firn::sql {
 
 enum class StatementKind : uint8_t {
-    Query,        // SELECT ..., set operations
+    Query,  // SELECT ..., set operations
     Explain,
     Describe,
     CreateTable,
     CreateView,
     CreateDatabase,
-    Drop,         // DROP, DETACH, TRUNCATE, UNDROP
+    Drop,  // DROP, DETACH, TRUNCATE, UNDROP
     Show,
     Exists,
     Set,
@@ -29,7 +29,7 @@ enum class StatementKind : uint8_t {
     Alter,
     Delete,
     Update,
-    Rename,       // RENAME TABLE, EXCHANGE TABLES
+    Rename,  // RENAME TABLE, EXCHANGE TABLES
     Kill,
     System,
     Check,
@@ -54,13 +54,13 @@ struct Statement {
     size_t end = 0;
 
     // What may follow any statement that has a result.
-    std::string format;                      // FORMAT name, "" = none
-    std::optional<std::string> out_file;     // INTO OUTFILE 'f'
+    std::string format;                   // FORMAT name, "" = none
+    std::optional<std::string> out_file;  // INTO OUTFILE 'f'
     bool out_append = false, out_truncate = false, out_and_stdout = false;
-    std::string out_compression;             // COMPRESSION 'gzip'
+    std::string out_compression;  // COMPRESSION 'gzip'
     std::optional<int64_t> out_compression_level;
-    std::vector<SettingChange> settings;     // SETTINGS at the end. For a plain SELECT they are in SelectQuery::settings,
-                                             // except those that follow FORMAT or INTO OUTFILE.
+    std::vector<SettingChange> settings;  // SETTINGS at the end. For a plain SELECT they are in SelectQuery::settings,
+                                          // except those that follow FORMAT or INTO OUTFILE.
 };
 using StatementPtr = std::shared_ptr<Statement>;
 
@@ -69,14 +69,23 @@ struct QueryStatement : Statement {
     QueryPtr query;
 };
 
-enum class ExplainKind : uint8_t { Plan, Ast, Syntax, QueryTree, Pipeline, Estimate, TableOverride, CurrentTransaction };
+enum class ExplainKind : uint8_t {
+    Plan,
+    Ast,
+    Syntax,
+    QueryTree,
+    Pipeline,
+    Estimate,
+    TableOverride,
+    CurrentTransaction
+};
 
 struct ExplainStatement : Statement {
     ExplainStatement() : Statement(StatementKind::Explain) {}
     ExplainKind explain = ExplainKind::Plan;
-    bool kind_given = false;              // EXPLAIN PLAN as against EXPLAIN
-    std::vector<SettingChange> options;   // EXPLAIN PLAN actions = 1, indexes = 1
-    StatementPtr statement;               // mostly a QueryStatement
+    bool kind_given = false;             // EXPLAIN PLAN as against EXPLAIN
+    std::vector<SettingChange> options;  // EXPLAIN PLAN actions = 1, indexes = 1
+    StatementPtr statement;              // mostly a QueryStatement
 };
 
 struct DescribeStatement : Statement {
@@ -87,8 +96,8 @@ struct DescribeStatement : Statement {
 struct ColumnDefinition {
     enum class Default : uint8_t { None, Default, Materialized, Ephemeral, Alias };
 
-    std::string name;  // a compound one joined by dots
-    TypeExprPtr type;  // null when left out
+    std::string name;              // a compound one joined by dots
+    TypeExprPtr type;              // null when left out
     std::optional<bool> nullable;  // NULL / NOT NULL as written
     Default default_kind = Default::None;
     ExprPtr default_expr;
@@ -102,9 +111,9 @@ struct ColumnDefinition {
 
 /// ENGINE and the clauses after it.
 struct StorageDefinition {
-    ExprPtr engine;  // a function: name, args; null when not given
+    ExprPtr engine;                                               // a function: name, args; null when not given
     ExprPtr partition_by, order_by, primary_key, sample_by, ttl;  // several columns are tuple(...)
-    std::vector<OrderByElement> sort_elements;  // ORDER BY again, column by column with its direction
+    std::vector<OrderByElement> sort_elements;                    // ORDER BY again, column by column with its direction
     std::vector<SettingChange> settings;
 };
 
@@ -114,14 +123,14 @@ struct CreateTableStatement : Statement {
     TableName table;
     std::string uuid, cluster;
     std::vector<ColumnDefinition> columns;
-    ExprPtr primary_key;                  // PRIMARY KEY (a) among the columns
+    ExprPtr primary_key;                                       // PRIMARY KEY (a) among the columns
     std::vector<std::pair<std::string, ExprPtr>> constraints;  // name, CHECK expression
     StorageDefinition storage;
-    QueryPtr as_query;                    // AS SELECT
-    std::optional<TableName> as_table;    // AS other, CLONE AS other
-    ExprPtr as_function;                  // AS f(...)
-    bool empty = false;                   // EMPTY AS SELECT
-    bool clone = false;                   // CLONE AS other
+    QueryPtr as_query;                  // AS SELECT
+    std::optional<TableName> as_table;  // AS other, CLONE AS other
+    ExprPtr as_function;                // AS f(...)
+    bool empty = false;                 // EMPTY AS SELECT
+    bool clone = false;                 // CLONE AS other
     std::optional<std::string> comment;
 };
 
@@ -161,8 +170,20 @@ struct DropStatement : Statement {
 struct ShowStatement : Statement {
     ShowStatement() : Statement(StatementKind::Show) {}
     enum class What : uint8_t {
-        Tables, Databases, CreateTable, CreateView, CreateDatabase, Columns, Settings, Functions, Engines, Processlist,
-        Dictionaries, Clusters, Setting, Indexes
+        Tables,
+        Databases,
+        CreateTable,
+        CreateView,
+        CreateDatabase,
+        Columns,
+        Settings,
+        Functions,
+        Engines,
+        Processlist,
+        Dictionaries,
+        Clusters,
+        Setting,
+        Indexes
     };
 
     What what = What::Tables;
@@ -196,11 +217,11 @@ struct UseStatement : Statement {
 struct InsertStatement : Statement {
     InsertStatement() : Statement(StatementKind::Insert) {}
     TableName table;
-    ExprPtr function;                  // INSERT INTO FUNCTION f(...): then `table` is empty
-    ExprPtr partition_by;              // INSERT INTO FUNCTION f(...) PARTITION BY expr
+    ExprPtr function;      // INSERT INTO FUNCTION f(...): then `table` is empty
+    ExprPtr partition_by;  // INSERT INTO FUNCTION f(...) PARTITION BY expr
     bool has_columns = false;
-    std::vector<ExprPtr> columns;      // identifiers, * and COLUMNS with EXCEPT
-    QueryPtr query;                    // INSERT ... SELECT
+    std::vector<ExprPtr> columns;        // identifiers, * and COLUMNS with EXCEPT
+    QueryPtr query;                      // INSERT ... SELECT
     std::optional<std::string> in_file;  // FROM INFILE 'f'
     std::string in_compression;
     // INSERT ... VALUES and INSERT ... FORMAT x: Statement::format is "Values" or x; `data` is what follows in the
@@ -215,7 +236,7 @@ struct OptimizeStatement : Statement {
     OptimizeStatement() : Statement(StatementKind::Optimize) {}
     TableName table;
     std::string cluster;
-    ExprPtr partition;     // PARTITION expr
+    ExprPtr partition;         // PARTITION expr
     std::string partition_id;  // PARTITION ID 'x'
     bool final = false, manifest = false, deduplicate = false, cleanup = false, dry_run = false;
     std::vector<ExprPtr> deduplicate_by;
@@ -223,28 +244,42 @@ struct OptimizeStatement : Statement {
 
 struct AlterCommand {
     enum class Kind : uint8_t {
-        AddColumn, DropColumn, ModifyColumn, RenameColumn, CommentColumn, ClearColumn, ModifyComment, ModifyOrderBy,
-        ModifySetting, ResetSetting, DropPartition, Delete, Update, Execute, ModifyQuery, Other
+        AddColumn,
+        DropColumn,
+        ModifyColumn,
+        RenameColumn,
+        CommentColumn,
+        ClearColumn,
+        ModifyComment,
+        ModifyOrderBy,
+        ModifySetting,
+        ResetSetting,
+        DropPartition,
+        Delete,
+        Update,
+        Execute,
+        ModifyQuery,
+        Other
     };
 
     Kind kind = Kind::Other;
     size_t pos = 0;
     bool if_exists = false, if_not_exists = false;
-    std::string column, new_name;          // a compound name joined by dots; RENAME COLUMN a TO b: b
+    std::string column, new_name;  // a compound name joined by dots; RENAME COLUMN a TO b: b
     std::vector<std::string> column_parts;
-    ColumnDefinition definition;           // Add, Modify
-    bool first = false;                    // FIRST
-    std::string after;                     // AFTER column
-    std::string remove;                    // MODIFY COLUMN c REMOVE DEFAULT|COMMENT|...: the word
-    std::optional<std::string> comment;    // CommentColumn, ModifyComment
-    ExprPtr expr;                          // ORDER BY, PARTITION
-    std::vector<OrderByElement> sort_elements;  // ORDER BY, column by column
-    ExprPtr where;                         // DELETE WHERE, UPDATE ... WHERE
+    ColumnDefinition definition;                               // Add, Modify
+    bool first = false;                                        // FIRST
+    std::string after;                                         // AFTER column
+    std::string remove;                                        // MODIFY COLUMN c REMOVE DEFAULT|COMMENT|...: the word
+    std::optional<std::string> comment;                        // CommentColumn, ModifyComment
+    ExprPtr expr;                                              // ORDER BY, PARTITION
+    std::vector<OrderByElement> sort_elements;                 // ORDER BY, column by column
+    ExprPtr where;                                             // DELETE WHERE, UPDATE ... WHERE
     std::vector<std::pair<std::string, ExprPtr>> assignments;  // UPDATE a = expr
-    std::vector<SettingChange> settings;   // MODIFY SETTING, names alone for RESET
-    ExprPtr execute;                       // EXECUTE name(args) as a function
+    std::vector<SettingChange> settings;                       // MODIFY SETTING, names alone for RESET
+    ExprPtr execute;                                           // EXECUTE name(args) as a function
     QueryPtr query;
-    std::string text;                      // Other: the command as written
+    std::string text;  // Other: the command as written
 };
 
 struct AlterStatement : Statement {
