@@ -249,7 +249,10 @@ void SelectBuilder::project() {
         names_.push_back(select.items[i].name);
     }
     const size_t shown = projection_.size();
-    const auto add = [&](const ExpressionPtr& expression) { return projected(lower(current(expression)), to_string(*expression)); };
+    const auto add = [&](const ExpressionPtr& expression) {
+        const bool plain = expression->kind == Expression::Kind::Column;
+        return projected(lower(current(expression)), plain ? scope.slots[expression->index].name : to_string(*expression));
+    };
     std::vector<size_t> order, limit_by;
     extra_places_.clear();
     for (const ExpressionPtr& key : extra_keys_) {

@@ -134,7 +134,7 @@ BuiltSubquery SelectBuilder::build_correlated(bool existence_only, const DomainP
         std::vector<std::string> names;
         for (const Equality& equality : equalities) {
             expressions.push_back(lower(equality.inner));
-            names.push_back(to_string(*equality.inner));
+            names.push_back(equality.inner->kind == Expression::Kind::Column ? scope.slots[equality.inner->index].name : "key");
             built.keys.push_back({to_outer(equality.outer), expressions.size() - 1});
         }
         std::vector<ExpressionPtr> replacements(scope.slots.size());

@@ -87,8 +87,21 @@ double source_distinct(const Origin& origin) {
     return rows;
 }
 
+/// Share of rows in which an expression has one given value. Of text without statistics nothing is known: few distinct
+/// values are the safer guess, since a condition taken for too selective makes bad joins.
+double equality_share(const Expression& expression, const Node& input) {
+    constexpr double kTextShare = 0.05;
+    if (expression.kind == Expression::Kind::Column && is_string_like(unwrap(expression.type)->id())) {
+        const Origin origin = origin_of(input, expression.index);
+        if (!origin.scan) return kTextShare;
+        const ColumnEstimate estimate = origin.scan->source->column_estimate(origin.source_column);
+        if (!estimate.distinct) return std::max(kTextShare, 1 / std::max(1.0, source_rows(*origin.scan->source)));
+    }
+    return 1 / std::max(1.0, distinct_values(expression, input));
+}
+
 double comparison_selectivity(const std::string& name, const Expression& column, const Expression& value, const Node& input) {
-    if (name == "equals") return 1 / std::max(1.0, distinct_values(column, input));
+    if (name == "equals") return equality_share(column, input);
     if (name == "notEquals") return 0.95;
     const Origin origin = column.kind == Expression::Kind::Column ? origin_of(input, column.index) : Origin{};
     if (origin.scan && value.kind == Expression::Kind::Constant) {
@@ -168,7 +181,7 @@ double selectivity(const Expression& condition, const Node& input) {
         return name == "notEquals" ? 0.9 : 0.4;
     }
     if (name == "in" && arguments.size() == 2)
-        return std::min(1.0, list_size(*arguments[1]) / std::max(1.0, distinct_values(*arguments[0], input)));
+        return std::min(0.9, list_size(*arguments[1]) * equality_share(*arguments[0], input));
     if (name == "notIn") return 0.9;
     if (name == "like" || name == "ilike" || name == "match" || name == "startsWith") return 0.08;
     if (name == "notLike" || name == "notILike") return 0.92;
@@ -292,11 +305,35 @@ double estimate_rows(Node& node) {
     return rows;
 }
 
+bool may_fail(const Expression& expression) {
+    if (expression.kind == Expression::Kind::Call) {
+        const std::string& name = expression.function->name();
+        static constexpr std::string_view kExact[] = {"intDiv", "modulo", "positiveModulo", "throwIf", "moduloLegacy", "gcd", "lcm", "range"};
+        if (std::find(std::begin(kExact), std::end(kExact), name) != std::end(kExact)) return true;
+        const bool converts = name == "CAST" || name.starts_with("to") || name.starts_with("parse") || name.starts_with("accurateCast");
+        if (converts && !expression.arguments.empty() && is_string_like(unwrap(expression.arguments[0]->type)->id())) return true;
+    }
+    return std::any_of(expression.arguments.begin(), expression.arguments.end(), [](const ExpressionPtr& a) { return may_fail(*a); });
+}
+
 bool is_true(const Expression& expression) {
     return expression.kind == Expression::Kind::Constant && !selected_rows(expression.constant).empty();
 }
 
+namespace {
+
+bool is_always_null(const Expression& expression) {
+    if (expression.kind == Expression::Kind::Constant) return expression.constant->is_null(0);
+    if (expression.kind != Expression::Kind::Call) return false;
+    const bool propagates = expression.function->definition().nulls == functions::NullHandling::Propagate;
+    if (!propagates && expression.function->name() != "CAST") return false;
+    return std::any_of(expression.arguments.begin(), expression.arguments.end(), [](const ExpressionPtr& a) { return is_always_null(*a); });
+}
+
+}  // namespace
+
 bool is_never_true(const Expression& expression) {
+    if (is_always_null(expression)) return true;
     if (expression.kind == Expression::Kind::Constant) {
         const TypeId id = unwrap(expression.type)->id();
         return (is_number(id) || id == TypeId::Nothing) && selected_rows(expression.constant).empty();

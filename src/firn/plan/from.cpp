@@ -217,7 +217,18 @@ Scope::TableRows Scope::resolve_table(const sql::TableExpr& table) {
     return rows;
 }
 
+/// A joined subquery or table function without a name could not be told from others.
+static void check_aliases(const sql::SelectQuery& select) {
+    for (const sql::FromElement& element : select.from) {
+        if (element.kind == sql::FromElement::Kind::ArrayJoin || !element.table.alias.empty()) continue;
+        if (element.table.kind == sql::TableExpr::Kind::Subquery || element.table.kind == sql::TableExpr::Kind::Function)
+            fail(ErrorCode::ALIAS_REQUIRED, "JOIN has no alias for subquery or table function (set joined_subquery_requires_alias = 0 to disable restriction)");
+    }
+}
+
 void Scope::resolve_from() {
+    const auto joined = std::count_if(select->from.begin(), select->from.end(), [](const sql::FromElement& e) { return e.kind == sql::FromElement::Kind::Join; });
+    if (joined > 0 && flag("joined_subquery_requires_alias", true)) check_aliases(*select);
     for (const sql::FromElement& element : select->from) {
         if (element.kind == sql::FromElement::Kind::ArrayJoin) {
             if (!from) from = one_row();

@@ -73,6 +73,9 @@ private:
         for (const ExpressionPtr& filter : filters) conditions_.push_back(globally(filter));
         if (node->kind == NodeKind::Filter) {
             const NodePtr& child = node->children[0];
+            bool retyped = false;
+            if (child->kind == NodeKind::Join && !static_cast<JoinNode&>(*child).use_nulls)
+                weaken_outer_join(static_cast<JoinNode&>(*child), static_cast<FilterNode&>(*node).conjuncts, options, retyped);
             if (child->kind == NodeKind::Join && is_part(static_cast<JoinNode&>(*child))) {
                 for (const ExpressionPtr& conjunct : static_cast<FilterNode&>(*node).conjuncts) conditions_.push_back(globally(conjunct));
                 flatten(std::move(node->children[0]), {});
@@ -327,19 +330,38 @@ private:
             if (std::has_single_bit(set)) continue;
             Tree tree;
             tree.rows = rows_of(set);
-            for (const bool crossed : {false, true}) {
-                if (tree.known) break;
-                for (Mask a = (set - 1) & set; a != 0; a = (a - 1) & set) {
-                    const Mask b = set ^ a;
-                    if (a < b) continue;
-                    const auto first = trees_.find(a), second = trees_.find(b);
-                    if (first == trees_.end() || second == trees_.end() || connected(a, b) == crossed) continue;
-                    consider(tree, first->second, second->second, a, b, crossed);
-                }
+            for (Mask a = (set - 1) & set; a != 0; a = (a - 1) & set) {
+                const Mask b = set ^ a;
+                if (a < b) continue;
+                const auto first = trees_.find(a), second = trees_.find(b);
+                if (first == trees_.end() || second == trees_.end() || !connected(a, b)) continue;
+                consider(tree, first->second, second->second, a, b, false);
             }
-            trees_[set] = tree;
+            if (tree.known) trees_[set] = tree;
         }
+        if (!trees_.contains(all)) cross_components(all);
         return all;
+    }
+
+    /// Parts of the graph that no equality connects are joined last, the smaller ones first.
+    void cross_components(Mask all) {
+        std::vector<Mask> parts;
+        for (Mask rest = all; rest != 0;) {
+            Mask best = 0;
+            for (const auto& [set, tree] : trees_)
+                if ((set & ~rest) == 0 && std::popcount(set) > std::popcount(best)) best = set;
+            parts.push_back(best);
+            rest &= ~best;
+        }
+        std::sort(parts.begin(), parts.end(), [&](Mask a, Mask b) { return trees_[a].rows < trees_[b].rows; });
+        Mask joined = parts[0];
+        for (size_t i = 1; i < parts.size(); ++i) {
+            Tree tree;
+            tree.rows = rows_of(joined | parts[i]);
+            consider(tree, trees_[joined], trees_[parts[i]], joined, parts[i], true);
+            joined |= parts[i];
+            trees_[joined] = tree;
+        }
     }
 
     Mask order_greedily(Mask all) {

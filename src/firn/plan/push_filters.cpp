@@ -10,6 +10,33 @@ namespace {
 
 using Filters = std::vector<ExpressionPtr>;
 
+enum class Side : uint8_t { Neither, Left, Right, Both };
+Side side_of(const Expression& expression, size_t left_width) {
+    bool left = false, right = false;
+    for_each_column(expression, [&](const Expression& column) { (column.index < left_width ? left : right) = true; });
+    return left && right ? Side::Both : left ? Side::Left : right ? Side::Right : Side::Neither;
+}
+
+/// Whether a filter drops every row whose right (or left) side is missing, that is, holds defaults or NULLs.
+bool rejects_missing(const Filters& filters, const JoinNode& join, bool right_side, const functions::FunctionContext& context) {
+    const size_t width = join.children[0]->output.size();
+    return std::any_of(filters.begin(), filters.end(), [&](const ExpressionPtr& filter) {
+        const Side side = side_of(*filter, width);
+        if (side == Side::Neither || side == (right_side ? Side::Left : Side::Right)) return false;
+        ExpressionPtr replaced;
+        try {
+            replaced = transform(filter, [&](const ExpressionPtr& part) -> ExpressionPtr {
+                if (part->kind != Expression::Kind::Column || (part->index >= width) != right_side) return nullptr;
+                return make_constant(Vector::defaults(part->type, 1));
+            }, context);
+        } catch (const Error&) {
+            return false;
+        }
+        return is_never_true(*replaced);
+    });
+}
+
+
 class Pusher {
 public:
     explicit Pusher(const OptimizerOptions& options_) : options(options_) {}
@@ -56,6 +83,8 @@ private:
         Filters stay;
         for (ExpressionPtr& filter : filters) (is_deterministic(*filter) ? request.filters : stay).push_back(std::move(filter));
         std::stable_sort(request.filters.begin(), request.filters.end(), [&](const ExpressionPtr& a, const ExpressionPtr& b) {
+            const bool a_fails = may_fail(*a), b_fails = may_fail(*b);  // as written: x != 0 AND intDiv(1, x) > 0
+            if (a_fails || b_fails) return !a_fails && b_fails;
             return condition_cost(*a) / std::max(0.01, 1 - selectivity(*a, *node)) < condition_cost(*b) / std::max(0.01, 1 - selectivity(*b, *node));
         });
         return filtered(std::move(node), std::move(stay));
@@ -143,40 +172,15 @@ private:
 
     // Joins.
 
-    enum class Side : uint8_t { Neither, Left, Right, Both };
-    static Side side_of(const Expression& expression, size_t left_width) {
-        bool left = false, right = false;
-        for_each_column(expression, [&](const Expression& column) { (column.index < left_width ? left : right) = true; });
-        return left && right ? Side::Both : left ? Side::Left : right ? Side::Right : Side::Neither;
-    }
     static ExpressionPtr shifted(const ExpressionPtr& expression, size_t by, const functions::FunctionContext& context) {
         return transform(expression, [&](const ExpressionPtr& part) -> ExpressionPtr {
             return part->kind == Expression::Kind::Column ? make_column(part->index - by, part->type) : nullptr;
         }, context);
     }
 
-    /// Whether a filter drops every row whose right (or left) side is missing, that is, holds defaults or NULLs.
-    bool rejects_missing(const Filters& filters, const JoinNode& join, bool right_side) const {
-        const size_t width = join.children[0]->output.size();
-        return std::any_of(filters.begin(), filters.end(), [&](const ExpressionPtr& filter) {
-            const Side side = side_of(*filter, width);
-            if (side == Side::Neither || side == (right_side ? Side::Left : Side::Right)) return false;
-            ExpressionPtr replaced;
-            try {
-                replaced = transform(filter, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                    if (part->kind != Expression::Kind::Column || (part->index >= width) != right_side) return nullptr;
-                    return make_constant(Vector::defaults(part->type, 1));
-                }, options.functions);
-            } catch (const Error&) {
-                return false;
-            }
-            return is_never_true(*replaced);
-        });
-    }
-
     NodePtr push_join(NodePtr node, Filters filters) {
         auto& join = static_cast<JoinNode&>(*node);
-        weaken_outer(join, filters);
+        weaken_outer_join(join, filters, options, retyped_);
         const bool plain_inner = join.strictness == JoinStrictness::All && (join.join == JoinKind::Inner || join.join == JoinKind::Cross);
         const bool semi = join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti;
         if (retyped_) {
@@ -194,20 +198,6 @@ private:
         }
         if (plain_inner || (semi && !join.null_aware)) return order_joins(std::move(node), std::move(filters), options);
         return push_one_join(std::move(node), std::move(filters));
-    }
-
-    void weaken_outer(JoinNode& join, const Filters& filters) {
-        if (join.join != JoinKind::Left && join.join != JoinKind::Right && join.join != JoinKind::Full) return;
-        const JoinKind before = join.join;
-        if (before != JoinKind::Right && rejects_missing(filters, join, true))
-            join.join = before == JoinKind::Full ? JoinKind::Right : JoinKind::Inner;
-        if (before != JoinKind::Left && rejects_missing(filters, join, false)) {
-            if (before == JoinKind::Full) join.join = join.join == JoinKind::Right ? JoinKind::Inner : JoinKind::Left;
-            else join.join = JoinKind::Inner;
-        }
-        if (join.join == before || !join.use_nulls) return;
-        if (join.join != JoinKind::Inner) join.join = before;  // types of one side only would change: not worth it
-        else retyped_ = true;
     }
 
     NodePtr push_one_join(NodePtr node, Filters filters) {
@@ -248,6 +238,21 @@ private:
 };
 
 }  // namespace
+
+void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options, bool& retyped) {
+    if (join.join != JoinKind::Left && join.join != JoinKind::Right && join.join != JoinKind::Full) return;
+    const JoinKind before = join.join;
+    if (before != JoinKind::Right && rejects_missing(filters, join, true, options.functions))
+        join.join = before == JoinKind::Full ? JoinKind::Right : JoinKind::Inner;
+    if (before != JoinKind::Left && rejects_missing(filters, join, false, options.functions)) {
+        if (before == JoinKind::Full) join.join = join.join == JoinKind::Right ? JoinKind::Inner : JoinKind::Left;
+        else join.join = JoinKind::Inner;
+    }
+    if (join.join == before || !join.use_nulls) return;
+    if (join.join != JoinKind::Inner) join.join = before;  // types of one side only would change: not worth it
+    else retyped = true;
+}
+
 
 NodePtr filtered(NodePtr child, std::vector<ExpressionPtr> conjuncts) {
     if (conjuncts.empty()) return child;

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "firn/plan/analyzer_impl.h"
+#include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
 
 namespace firn::plan::analysis {
@@ -32,6 +33,12 @@ bool window_only(const std::string& name) {
                    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
                });
     });
+}
+
+std::string lower_case(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
 }
 
 std::vector<TypePtr> types_of(const std::vector<ExpressionPtr>& expressions) {
@@ -68,7 +75,8 @@ ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
         fail(ErrorCode::UNSUPPORTED_METHOD, "Aggregate function {} cannot be called inside of a lambda", expr.name);
     const std::string name = implementation_name(expr.name);
     AggregateEntry entry;
-    const bool counts_rows = expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk);
+    const bool counts_rows = expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) && expr.args[0]->parts.empty() &&
+                             expr.args[0]->transformers.empty() && lower_case(name) == "count";
     if (!counts_rows) entry.call.arguments = resolve_list(expr.args);
     for (const ExpressionPtr& argument : entry.call.arguments) {
         if (mentions(*argument, slots, Slot::Kind::Aggregate))
@@ -109,6 +117,36 @@ WindowFrame::Bound frame_bound(const sql::FrameBound& bound) {
     return bound.preceding ? Bound::Preceding : Bound::Following;
 }
 
+/// BAD_ARGUMENTS for a frame that ends before it begins, and for a negative offset.
+void check_frame(const WindowFrame& frame) {
+    using Bound = WindowFrame::Bound;
+    for (const VectorPtr& offset : {frame.start_offset, frame.end_offset}) {
+        if (!offset) continue;
+        if (!is_number(unwrap(offset->type())->id()) || offset->is_null(0))
+            fail(ErrorCode::BAD_ARGUMENTS, "Window frame offset must be a number, not {}", offset->type()->name());
+        if (compare_values(*flatten(functions::cast_vector(offset, make_type(TypeId::Float64))), 0, *make_value<double>(make_type(TypeId::Float64), 0.0), 0) < 0)
+            fail(ErrorCode::BAD_ARGUMENTS, "Window frame offset must not be negative");
+    }
+    if (frame.start == Bound::UnboundedFollowing || frame.end == Bound::UnboundedPreceding)
+        fail(ErrorCode::BAD_ARGUMENTS, "Window frame starts behind its partition or ends before it");
+    const auto number = [](const VectorPtr& offset) {
+        return flatten(functions::cast_vector(offset, make_type(TypeId::Float64)))->values<double>()[0];
+    };
+    const auto place = [&](Bound bound, const VectorPtr& offset) {
+        constexpr double kFar = 1e300;
+        switch (bound) {
+            case Bound::UnboundedPreceding: return -kFar;
+            case Bound::Preceding: return -number(offset);
+            case Bound::Current: return 0.0;
+            case Bound::Following: return number(offset);
+            case Bound::UnboundedFollowing: return kFar;
+        }
+        return 0.0;
+    };
+    if (place(frame.start, frame.start_offset) > place(frame.end, frame.end_offset))
+        fail(ErrorCode::BAD_ARGUMENTS, "Window frame ends before it begins");
+}
+
 TypePtr window_result_type(const std::string& lower, const std::vector<ExpressionPtr>& arguments,
                            const functions::FunctionContext&) {
     if (lower == "row_number" || lower == "rank" || lower == "dense_rank" || lower == "denserank" || lower == "ntile")
@@ -118,15 +156,7 @@ TypePtr window_result_type(const std::string& lower, const std::vector<Expressio
         fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Window function {} needs an argument", lower);
     TypePtr type = arguments[0]->type;
     if (arguments.size() >= 3) type = functions::common_type(std::vector<TypePtr>{type, arguments[2]->type});
-    // Beside the frame there is no row: the type's default, as ClickHouse has it; lag and lead of SQL give NULL.
-    if ((lower == "lag" || lower == "lead") && arguments.size() < 3) type = make_nullable(type);
-    return type;
-}
-
-std::string lower_case(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
+    return type;  // beside the frame there is no row: the type's default
 }
 
 }  // namespace
@@ -166,17 +196,19 @@ ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
     const std::string name = implementation_name(expr.name);
     const bool special = window_only(name);
     const std::string lower = lower_case(name);
-    if (!(expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk))) entry.call.arguments = resolve_list(expr.args);
+    if (!(expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) && lower == "count")) entry.call.arguments = resolve_list(expr.args);
     if (spec.has_frame) {
         if (lower == "lag" || lower == "lead")
             fail(ErrorCode::BAD_ARGUMENTS, "Window function {} takes no frame", name);
         using Type = sql::WindowSpec::FrameType;
-        if (spec.frame_type == Type::Groups) fail(ErrorCode::NOT_IMPLEMENTED, "Window frame 'Groups' is not implemented");
-        entry.frame.unit = spec.frame_type == Type::Rows ? WindowFrame::Unit::Rows : WindowFrame::Unit::Range;
+        entry.frame.unit = spec.frame_type == Type::Rows   ? WindowFrame::Unit::Rows
+                           : spec.frame_type == Type::Range ? WindowFrame::Unit::Range
+                                                            : WindowFrame::Unit::Groups;
         entry.frame.start = frame_bound(spec.begin);
         entry.frame.end = frame_bound(spec.end);
         if (spec.begin.offset) entry.frame.start_offset = resolve_constant(spec.begin.offset, Clause::Window, "A frame's bound");
         if (spec.end.offset) entry.frame.end_offset = resolve_constant(spec.end.offset, Clause::Window, "A frame's bound");
+        check_frame(entry.frame);
     }
     entry.call.name = name;
     if (special) {

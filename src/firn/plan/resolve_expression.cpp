@@ -215,6 +215,8 @@ ExpressionPtr Scope::resolve_higher_order(const sql::Expr& expr, const functions
         rewritten.args[0] = lambda;
         return resolve_higher_order(rewritten, definition);
     }
+    if (expr.args.size() < definition.min_arguments || expr.args.size() < 2)
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} needs a lambda and at least one more argument", expr.name);
     std::vector<ExpressionPtr> arguments(1);
     std::vector<functions::Argument> described(1);
     for (ExpressionPtr& argument : resolve_list({expr.args.begin() + 1, expr.args.end()})) {
@@ -252,7 +254,7 @@ ExpressionPtr Scope::resolve_grouping(const sql::Expr& expr) {
     if (expr.args.empty())
         fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function grouping needs at least one argument");
     if (!group_by_given)
-        fail(ErrorCode::BAD_ARGUMENTS, "Function grouping can be used in a query with GROUP BY only");
+        fail(ErrorCode::ILLEGAL_AGGREGATION, "Function grouping can be used in a query with GROUP BY only");
     std::vector<size_t> positions;
     for (const ExpressionPtr& argument : resolve_list(expr.args)) {
         size_t position = 0;

@@ -49,6 +49,12 @@ double distinct_values(const Expression& expression, const Node& node);
 /// Relative cost of computing the condition for one row.
 double condition_cost(const Expression& condition);
 
+/// Whether some value of its columns makes it an error.
+bool may_fail(const Expression& expression);
+/// LEFT, RIGHT or FULL becomes less of an outer join where the filters above drop the rows that make it one. With
+/// join_use_nulls only to INNER, when that is `retyped` (the sides' own types are no longer Nullable).
+void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options, bool& retyped);
+
 bool is_true(const Expression& expression);
 /// False or NULL whatever the columns.
 bool is_never_true(const Expression& expression);

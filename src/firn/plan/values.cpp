@@ -3,6 +3,7 @@
 
 #include "firn/plan/analyzer_impl.h"
 #include "firn/vector/builder.h"
+#include "firn/vector/row_ops.h"
 
 namespace firn::plan::analysis {
 
@@ -52,6 +53,15 @@ bool is_structure(const sql::Expr& expr) {
            expr.literal.text.find(' ') != std::string::npos;
 }
 
+/// ARGUMENT_OUT_OF_BOUND for a number that the column's type cannot hold.
+void check_fits(const VectorPtr& value, const TypePtr& type, const functions::FunctionContext& context) {
+    const TypeId from = unwrap(value->type())->id(), to = unwrap(type)->id();
+    if (!is_integer(from) || !is_integer(to) || value->is_null(0)) return;
+    const VectorPtr back = functions::cast_vector(functions::cast_vector(value, type, context), value->type(), context);
+    if (compare_values(*flatten(back), 0, *value, 0) != 0)
+        fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Value {} of values() does not fit into {}", to_string(*make_constant(value)), type->name());
+}
+
 /// The fields of one row: those of a tuple, or the value itself.
 std::vector<VectorPtr> fields_of(const VectorPtr& value, size_t width) {
     if (value->type()->id() != TypeId::Tuple || (width == 1 && value->children().size() != 1)) return {value};
@@ -92,6 +102,7 @@ NodePtr Scope::values_function(const sql::Expr& call) {
     for (size_t i = 0; i < named.size(); ++i) {
         std::vector<VectorPtr> cells;
         for (const auto& row : rows) {
+            check_fits(row[i], named[i].type, functions());
             const bool loses_null = row[i]->is_null(0) && !accepts_null(*named[i].type);
             cells.push_back(loses_null ? Vector::defaults(named[i].type, 1)
                                        : flatten(functions::cast_vector(row[i], named[i].type, functions())));
