@@ -55,8 +55,8 @@ constexpr auto kShuffles = [] {
 }();
 
 /// Unpacks groups of eight for as long as 16 bytes can be read at once; returns how many groups that were.
-__attribute__((target("avx2"))) size_t unpack_groups_avx2(const uint8_t* in, const uint8_t* end, size_t groups, int width,
-                                                          uint32_t* out) {
+__attribute__((target("avx2"))) size_t unpack_groups_avx2(const uint8_t* in, const uint8_t* end, size_t groups,
+                                                          int width, uint32_t* out) {
     const ShuffleTable& table = kShuffles[static_cast<size_t>(width)];
     const __m256i shuffle = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.bytes));
     const __m256i shifts = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.shifts));
@@ -83,7 +83,8 @@ bool has_avx2() {
 }
 
 /// Runs of headers of one byte: up to 63 repeated values, or 63 groups of eight packed ones.
-__attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const uint8_t* end, int width, size_t n, uint32_t* out) {
+__attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const uint8_t* end, int width, size_t n,
+                                                       uint32_t* out) {
     const ShuffleTable& table = kShuffles[static_cast<size_t>(width)];
     const __m256i shuffle = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.bytes));
     const __m256i shifts = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.shifts));
@@ -112,7 +113,8 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
             std::memcpy(&value, at + 1, 4);
             if (value & spare_bits) break;  // wider than it may be: the slower reader refuses it
             const __m256i words = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(value)), mask);
-            for (size_t i = 0; i < length; i += 8) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done + i), words);
+            for (size_t i = 0; i < length; i += 8)
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done + i), words);
             at += 1 + value_bytes;
             done += length;
         }
@@ -123,7 +125,8 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
 
 void unpack_groups_portable(const uint8_t* in, const uint8_t* end, size_t groups, int width, uint32_t* out) {
     const Unpack8 unpack = kUnpack8[static_cast<size_t>(width)];
-    for (; groups && static_cast<size_t>(end - in) >= static_cast<size_t>(width) + 8; --groups, in += width, out += 8) unpack(in, out);
+    for (; groups && static_cast<size_t>(end - in) >= static_cast<size_t>(width) + 8; --groups, in += width, out += 8)
+        unpack(in, out);
     for (; groups; --groups, in += width, out += 8) {
         uint8_t padded[48] = {};
         std::memcpy(padded, in, static_cast<size_t>(width));
@@ -164,8 +167,10 @@ constexpr auto kBitBytes = [] {
 }  // namespace
 
 void unpack_bits(const uint8_t* in, const uint8_t* end, size_t first, size_t n, int width, uint32_t* out) {
-    if (has_avx2()) unpack<true>(in, end, first, n, width, out);
-    else unpack<false>(in, end, first, n, width, out);
+    if (has_avx2())
+        unpack<true>(in, end, first, n, width, out);
+    else
+        unpack<false>(in, end, first, n, width, out);
 }
 
 void unpack_bits_portable(const uint8_t* in, const uint8_t* end, size_t first, size_t n, int width, uint32_t* out) {
@@ -190,7 +195,8 @@ uint32_t max_of(const uint32_t* values, size_t n) {
     size_t i = 0;
     for (; i + 16 <= n; i += 16)
         for (size_t lane = 0; lane < 4; ++lane)
-            best[lane] = _mm_max_epu32(best[lane], _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i + 4 * lane)));
+            best[lane] =
+                _mm_max_epu32(best[lane], _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i + 4 * lane)));
     uint32_t lanes[4];
     _mm_storeu_si128(reinterpret_cast<__m128i*>(lanes),
                      _mm_max_epu32(_mm_max_epu32(best[0], best[1]), _mm_max_epu32(best[2], best[3])));
@@ -204,7 +210,8 @@ size_t count_ones(const uint8_t* bytes, size_t n) {
     size_t i = 0;
     __m128i sums = _mm_setzero_si128();
     for (; i + 16 <= n; i += 16)
-        sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i)), _mm_setzero_si128()));
+        sums = _mm_add_epi64(
+            sums, _mm_sad_epu8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i)), _mm_setzero_si128()));
     count = static_cast<size_t>(_mm_cvtsi128_si64(sums)) + static_cast<size_t>(_mm_extract_epi64(sums, 1));
     for (; i < n; ++i) count += bytes[i];
     return count;

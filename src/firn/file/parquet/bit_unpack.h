@@ -1,4 +1,5 @@
-// Unpacking of integers of a fixed number of bits, least significant bit first, as Parquet packs codes, levels and deltas.
+// Unpacking of integers of a fixed number of bits, least significant bit first, as Parquet packs codes, levels and
+// deltas.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,10 @@ inline uint32_t extract_bits(const uint8_t* in, const uint8_t* end, size_t index
     const uint8_t* at = in + bit / 8;
     uint64_t word = 0;
     const auto left = static_cast<size_t>(end - at);
-    if (left >= 8) std::memcpy(&word, at, 8);
-    else std::memcpy(&word, at, left);
+    if (left >= 8)
+        std::memcpy(&word, at, 8);
+    else
+        std::memcpy(&word, at, left);
     return static_cast<uint32_t>((word >> (bit % 8)) & ((uint64_t{1} << width) - 1));
 }
 

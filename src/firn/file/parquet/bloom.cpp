@@ -31,20 +31,28 @@ std::string plain_bytes(const Leaf& leaf, const Vector& value, bool& known) {
         case Conversion::None:
             if (leaf.physical == PhysicalType::ByteArray) return std::string(value.values<StringRef>()[0].view());
             // The filter compares bits: which zero, or which NaN, was written is not known.
-            if (leaf.type->id() == TypeId::Float32 && !(value.values<float>()[0] < 0 || value.values<float>()[0] > 0)) break;
-            if (leaf.type->id() == TypeId::Float64 && !(value.values<double>()[0] < 0 || value.values<double>()[0] > 0)) break;
+            if (leaf.type->id() == TypeId::Float32 && !(value.values<float>()[0] < 0 || value.values<float>()[0] > 0))
+                break;
+            if (leaf.type->id() == TypeId::Float64 && !(value.values<double>()[0] < 0 || value.values<double>()[0] > 0))
+                break;
             if (leaf.physical == PhysicalType::Boolean) break;
             return {at, size};
-        case Conversion::FixedBytes: return std::string(value.values<StringRef>()[0].view());
-        case Conversion::Narrow8: return bytes_of<int32_t>(leaf.is_unsigned ? value.values<uint8_t>()[0] : value.values<int8_t>()[0]);
-        case Conversion::Narrow16: return bytes_of<int32_t>(leaf.is_unsigned ? value.values<uint16_t>()[0] : value.values<int16_t>()[0]);
-        case Conversion::Uuid: return big_endian(at, 16, 16);
+        case Conversion::FixedBytes:
+            return std::string(value.values<StringRef>()[0].view());
+        case Conversion::Narrow8:
+            return bytes_of<int32_t>(leaf.is_unsigned ? value.values<uint8_t>()[0] : value.values<int8_t>()[0]);
+        case Conversion::Narrow16:
+            return bytes_of<int32_t>(leaf.is_unsigned ? value.values<uint16_t>()[0] : value.values<int16_t>()[0]);
+        case Conversion::Uuid:
+            return big_endian(at, 16, 16);
         case Conversion::DecimalBytes:
-            if (leaf.physical == PhysicalType::FixedLenByteArray) return big_endian(at, size, static_cast<size_t>(leaf.length));
+            if (leaf.physical == PhysicalType::FixedLenByteArray)
+                return big_endian(at, size, static_cast<size_t>(leaf.length));
             break;
         case Conversion::Decimal:
         case Conversion::Int96:
-        case Conversion::Float16: break;
+        case Conversion::Float16:
+            break;
     }
     known = false;
     return {};

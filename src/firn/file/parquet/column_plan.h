@@ -11,21 +11,22 @@ namespace firn::file::pq {
 struct ColumnReader::Plan {
     const Node* node = nullptr;  // null: not in the file
     TypePtr type;
-    VectorPtr missing;           // flat, one row
+    VectorPtr missing;  // flat, one row
     bool missing_is_default = true;
     std::vector<PlanPtr> children;
     std::unique_ptr<LeafReader> reader;  // leaves
     LeafRows rows;                       // of this read
     /// A leaf at or below this node, whose levels say how many values the node has and which of them are there.
     Plan* levels = nullptr;
-    PlanPtr own_levels;                  // where no wanted leaf gives them
+    PlanPtr own_levels;  // where no wanted leaf gives them
     /// Inside of variants, where absent groups and empty ones differ: the values of this read, and which are there.
     bool keeps_presence = false;
     VectorPtr values;
     std::vector<uint8_t> present;
 };
 
-/// Which entries of a leaf's levels begin a value of a node: those of at most this repetition and at least this definition.
+/// Which entries of a leaf's levels begin a value of a node: those of at most this repetition and at least this
+/// definition.
 struct ColumnReader::Slots {
     uint8_t repetition = 0;
     uint8_t definition = 0;

@@ -8,9 +8,7 @@ namespace firn::file::pq {
 
 namespace {
 
-const Node& first_leaf(const Node& node) {
-    return node.kind == Node::Kind::Leaf ? node : first_leaf(node.children[0]);
-}
+const Node& first_leaf(const Node& node) { return node.kind == Node::Kind::Leaf ? node : first_leaf(node.children[0]); }
 
 std::unique_ptr<LeafReader> make_reader(const GroupContext& context, const Node& node, TypePtr wanted) {
     const auto column = static_cast<size_t>(node.leaf.column);
@@ -44,7 +42,8 @@ ColumnReader::PlanPtr ColumnReader::make_plan(const GroupContext& context, const
     plan->node = context.schema->by_field[static_cast<size_t>(wanted.source)];
     if (plan->node->kind == Node::Kind::Variant) {
         if (unwrap(wanted.type)->id() != TypeId::String)
-            fail(ErrorCode::INCORRECT_DATA, "column '{}' is a variant: it cannot be read as {}", plan->node->name, wanted.type->name());
+            fail(ErrorCode::INCORRECT_DATA, "column '{}' is a variant: it cannot be read as {}", plan->node->name,
+                 wanted.type->name());
         plan = variant_plan(context, *plan->node);
         plan->type = wanted.type;
         return plan;
@@ -52,8 +51,8 @@ ColumnReader::PlanPtr ColumnReader::make_plan(const GroupContext& context, const
     if (plan->node->kind == Node::Kind::Leaf) {
         const Physical physical = wanted.type->physical();
         if (physical == Physical::Array || physical == Physical::Tuple)
-            fail(ErrorCode::INCORRECT_DATA, "column '{}' is of type {} in the file: it cannot be read as {}", plan->node->name,
-                 plan->node->leaf.type->name(), wanted.type->name());
+            fail(ErrorCode::INCORRECT_DATA, "column '{}' is of type {} in the file: it cannot be read as {}",
+                 plan->node->name, plan->node->leaf.type->name(), wanted.type->name());
         plan->reader = make_reader(context, *plan->node, wanted.type);
         plan->levels = plan.get();
     } else {
@@ -69,7 +68,8 @@ void ColumnReader::plan_children(const GroupContext& context, const ReadField& w
     if (node.kind == Node::Kind::List) expected = TypeId::Array;
     if (node.kind == Node::Kind::Map) expected = TypeId::Map;
     if (wanted.type->id() != expected || wanted.children.size() != children)
-        fail(ErrorCode::INCORRECT_DATA, "column '{}' has another structure in the file: it cannot be read as {}", node.name, wanted.type->name());
+        fail(ErrorCode::INCORRECT_DATA, "column '{}' has another structure in the file: it cannot be read as {}",
+             node.name, wanted.type->name());
     for (const ReadField& child : wanted.children) {
         plan.children.push_back(make_plan(context, child));
         if (!plan.levels) plan.levels = plan.children.back()->levels;
@@ -82,8 +82,8 @@ void ColumnReader::plan_children(const GroupContext& context, const ReadField& w
     }
 }
 
-/// Whether the column can be read without looking at levels as such: leaves and structs that are not repeated, and whose
-/// missing children are the same below an absent struct.
+/// Whether the column can be read without looking at levels as such: leaves and structs that are not repeated, and
+/// whose missing children are the same below an absent struct.
 bool ColumnReader::is_plain(const Plan& plan) {
     if (!plan.node) return true;
     if (plan.node->kind == Node::Kind::Leaf) return plan.node->repetition == 0;
@@ -114,15 +114,23 @@ void ColumnReader::load_levels(Plan& plan, uint64_t begin, size_t count) {
 VectorPtr ColumnReader::assemble(Plan& plan, const Slots& slots) {
     VectorPtr out;
     switch (plan.node->kind) {
-        case Node::Kind::Leaf: out = assemble_leaf(plan, slots); break;
-        case Node::Kind::Struct: out = assemble_struct(plan, slots); break;
-        case Node::Kind::Variant: out = assemble_variant(plan, slots); break;
-        default: out = assemble_list(plan, slots);
+        case Node::Kind::Leaf:
+            out = assemble_leaf(plan, slots);
+            break;
+        case Node::Kind::Struct:
+            out = assemble_struct(plan, slots);
+            break;
+        case Node::Kind::Variant:
+            out = assemble_variant(plan, slots);
+            break;
+        default:
+            out = assemble_list(plan, slots);
     }
     if (plan.keeps_presence) {
         plan.values = out;
         plan.present.clear();
-        slots.for_each(plan.levels->rows, [&](uint8_t level) { plan.present.push_back(level >= plan.node->definition); });
+        slots.for_each(plan.levels->rows,
+                       [&](uint8_t level) { plan.present.push_back(level >= plan.node->definition); });
     }
     return out;
 }
@@ -141,7 +149,8 @@ VectorPtr ColumnReader::assemble_leaf(Plan& plan, const Slots& slots) {
     if (values->encoding() == Encoding::Dictionary && plan.reader->is_own_base(values->base())) {
         auto codes = Buffer::allocate(places.size() * sizeof(uint32_t));
         for (size_t i = 0; i < places.size(); ++i)
-            codes->mutable_as<uint32_t>()[i] = places[i] == kNoRow ? plan.reader->absent_code() : values->codes()[places[i]];
+            codes->mutable_as<uint32_t>()[i] =
+                places[i] == kNoRow ? plan.reader->absent_code() : values->codes()[places[i]];
         return Vector::dictionary(values->base(), places.size(), std::move(codes));
     }
     return gather_or_default(values, places);
@@ -166,7 +175,9 @@ VectorPtr ColumnReader::assemble_struct(Plan& plan, const Slots& slots) {
     std::vector<VectorPtr> children;
     for (auto& child : plan.children) {
         children.push_back(child->node ? assemble(*child, slots) : missing_rows(*child, plan, slots, n));
-        if (children.back()->size() != n) fail(ErrorCode::INCORRECT_DATA, "the fields of struct '{}' have different numbers of values", plan.node->name);
+        if (children.back()->size() != n)
+            fail(ErrorCode::INCORRECT_DATA, "the fields of struct '{}' have different numbers of values",
+                 plan.node->name);
     }
     return Vector::tuple(plan.type, n, std::move(children));
 }
@@ -192,19 +203,23 @@ VectorPtr ColumnReader::assemble_list(Plan& plan, const Slots& slots) {
     offsets->shrink((n + 1) * sizeof(int64_t));
     std::vector<VectorPtr> children;
     for (auto& child : plan.children) {
-        children.push_back(child->node ? assemble(*child, inner) : Vector::constant(child->missing, static_cast<size_t>(elements)));
+        children.push_back(child->node ? assemble(*child, inner)
+                                       : Vector::constant(child->missing, static_cast<size_t>(elements)));
         if (children.back()->size() != static_cast<size_t>(elements))
             fail(ErrorCode::INCORRECT_DATA, "keys and values of '{}' have different numbers", node.name);
     }
     if (node.kind == Node::Kind::List) return Vector::array(plan.type, n, std::move(offsets), std::move(children[0]));
     const TypePtr pair = make_tuple_type({plan.type->child(0), plan.type->child(1)});
-    return Vector::array(plan.type, n, std::move(offsets), Vector::tuple(pair, static_cast<size_t>(elements), std::move(children)));
+    return Vector::array(plan.type, n, std::move(offsets),
+                         Vector::tuple(pair, static_cast<size_t>(elements), std::move(children)));
 }
 
 VectorPtr ColumnReader::read_range(uint64_t begin, size_t count) {
     load_levels(*plan_, begin, count);
     VectorPtr rows = assemble(*plan_, Slots{});
-    if (rows->size() != count) fail(ErrorCode::INCORRECT_DATA, "column '{}' has {} rows where {} were expected", plan_->node->name, rows->size(), count);
+    if (rows->size() != count)
+        fail(ErrorCode::INCORRECT_DATA, "column '{}' has {} rows where {} were expected", plan_->node->name,
+             rows->size(), count);
     return rows;
 }
 
@@ -222,7 +237,8 @@ VectorPtr ColumnReader::read(uint64_t begin, size_t count, const Selection* sele
         const uint32_t first = (*selection)[from];
         VectorPtr rows = read_range(begin + first, (*selection)[to - 1] - first + size_t{1});
         if (rows->size() != to - from) {
-            std::vector<uint32_t> picked(selection->begin() + static_cast<std::ptrdiff_t>(from), selection->begin() + static_cast<std::ptrdiff_t>(to));
+            std::vector<uint32_t> picked(selection->begin() + static_cast<std::ptrdiff_t>(from),
+                                         selection->begin() + static_cast<std::ptrdiff_t>(to));
             for (uint32_t& row : picked) row -= first;
             rows = gather(rows, picked);
         }

@@ -15,7 +15,8 @@ namespace firn::file::pq {
 class ColumnReader::VariantWriter {
 public:
     explicit VariantWriter(const Plan& group) : group_(group), metadata_(member(group, "metadata")) {
-        if (!metadata_ || !metadata_->reader) fail(ErrorCode::INCORRECT_DATA, "variant '{}' has no metadata", group.node->name);
+        if (!metadata_ || !metadata_->reader)
+            fail(ErrorCode::INCORRECT_DATA, "variant '{}' has no metadata", group.node->name);
     }
 
     void append(std::string& out, size_t row) {
@@ -70,7 +71,8 @@ private:
         if (element.node->kind != Node::Kind::Struct && element.node->kind != Node::Kind::Variant)
             fail(ErrorCode::INCORRECT_DATA, "a variant's list does not hold groups");
         out += '[';
-        const auto begin = static_cast<size_t>(list.values->offsets()[row]), end = static_cast<size_t>(list.values->offsets()[row + 1]);
+        const auto begin = static_cast<size_t>(list.values->offsets()[row]),
+                   end = static_cast<size_t>(list.values->offsets()[row + 1]);
         for (size_t i = begin; i < end; ++i) {
             if (i != begin) out += ',';
             if (!append_group(out, element, names, i)) out += "null";
@@ -79,7 +81,8 @@ private:
     }
 
     /// Shredded fields, and with them those that `rest`, if not empty, holds besides.
-    static void append_object(std::string& out, const Plan& object, const VariantMetadata& names, size_t row, std::string_view rest) {
+    static void append_object(std::string& out, const Plan& object, const VariantMetadata& names, size_t row,
+                              std::string_view rest) {
         std::map<std::string, std::string, std::less<>> fields;
         if (!rest.empty()) {
             VariantFields others;
@@ -89,7 +92,8 @@ private:
                 if (!member(object, name)) append_variant(fields[std::string(name)], names, value);
         }
         for (const auto& field : object.children) {
-            if (field->node->kind != Node::Kind::Struct) fail(ErrorCode::INCORRECT_DATA, "a variant's shredded field is no group");
+            if (field->node->kind != Node::Kind::Struct)
+                fail(ErrorCode::INCORRECT_DATA, "a variant's shredded field is no group");
             std::string text;
             if (append_group(text, *field, names, row)) fields[field->node->name] = std::move(text);
         }
@@ -108,15 +112,21 @@ private:
         const Vector& flat = typed.values->flat_base();
         const size_t at = typed.values->base_row(row);
         switch (leaf.type->id()) {
-            case TypeId::Float32: return append_json_float(out, flat.values<float>()[at]);
-            case TypeId::Float64: return append_json_float(out, flat.values<double>()[at]);
-            case TypeId::Date32: return append_json_date(out, flat.values<int32_t>()[at]);
-            case TypeId::UUID: return append_json_uuid(out, flat.values<UInt128>()[at]);
+            case TypeId::Float32:
+                return append_json_float(out, flat.values<float>()[at]);
+            case TypeId::Float64:
+                return append_json_float(out, flat.values<double>()[at]);
+            case TypeId::Date32:
+                return append_json_date(out, flat.values<int32_t>()[at]);
+            case TypeId::UUID:
+                return append_json_uuid(out, flat.values<UInt128>()[at]);
             case TypeId::DateTime64:
-                if (leaf.annotation == Annotation::Time) return append_json_time(out, flat.values<int64_t>()[at], leaf.type->scale());
+                if (leaf.annotation == Annotation::Time)
+                    return append_json_time(out, flat.values<int64_t>()[at], leaf.type->scale());
                 return append_json_timestamp(out, flat.values<int64_t>()[at], leaf.type->scale(), leaf.utc);
             case TypeId::String:
-                if (leaf.annotation == Annotation::String) return append_json_string(out, flat.values<StringRef>()[at].view());
+                if (leaf.annotation == Annotation::String)
+                    return append_json_string(out, flat.values<StringRef>()[at].view());
                 return append_json_base64(out, flat.values<StringRef>()[at].view());
             case TypeId::Bool:
             case TypeId::Int8:
@@ -124,8 +134,10 @@ private:
             case TypeId::Int32:
             case TypeId::Int64:
             case TypeId::Decimal:
-                return append_value(out, *leaf.type, flat.values_buffer()->data() + at * leaf.type->value_size(), TimeZone::utc());
-            default: fail(ErrorCode::LOGICAL_ERROR, "a variant's typed_value of type {} was let through", leaf.type->name());
+                return append_value(out, *leaf.type, flat.values_buffer()->data() + at * leaf.type->value_size(),
+                                    TimeZone::utc());
+            default:
+                fail(ErrorCode::LOGICAL_ERROR, "a variant's typed_value of type {} was let through", leaf.type->name());
         }
     }
 
@@ -150,7 +162,9 @@ void check_shredded_type(const Leaf& leaf) {
         case TypeId::String:
         case TypeId::UUID:
             return;
-        default: fail(ErrorCode::INCORRECT_DATA, "a variant's '{}' is of a type that variants have not: {}", leaf.path, leaf.type->name());
+        default:
+            fail(ErrorCode::INCORRECT_DATA, "a variant's '{}' is of a type that variants have not: {}", leaf.path,
+                 leaf.type->name());
     }
 }
 
@@ -175,9 +189,12 @@ ColumnReader::PlanPtr ColumnReader::variant_plan(const GroupContext& context, co
         types.push_back(plan->children.back()->type);
     }
     plan->levels = plan->children[0]->levels;
-    if (node.kind == Node::Kind::List) plan->type = make_array(types[0]);
-    else if (node.kind == Node::Kind::Map) plan->type = make_map(strip_nullable(types[0]), types[1]);
-    else plan->type = make_tuple_type(std::move(types));
+    if (node.kind == Node::Kind::List)
+        plan->type = make_array(types[0]);
+    else if (node.kind == Node::Kind::Map)
+        plan->type = make_map(strip_nullable(types[0]), types[1]);
+    else
+        plan->type = make_tuple_type(std::move(types));
     return plan;
 }
 

@@ -31,8 +31,10 @@ void integer_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) 
                 reinterpret_cast<int32_t*>(out)[i] = static_cast<int32_t>(from[i]);
             }
             return;
-        case Physical::Int64: return narrow<From, int64_t>(raw, n, out);
-        case Physical::Int128: return narrow<From, Int128>(raw, n, out);
+        case Physical::Int64:
+            return narrow<From, int64_t>(raw, n, out);
+        case Physical::Int128:
+            return narrow<From, Int128>(raw, n, out);
         default:
             for (size_t i = 0; i < n; ++i) reinterpret_cast<Int256*>(out)[i] = Int256(Int128{from[i]});
     }
@@ -80,7 +82,9 @@ void fixed_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) {
 template <typename To>
 bool short_to_decimal(const Leaf& leaf, const char* raw, size_t n, char* out) {
     const auto run = [&]<size_t... Lengths>(std::index_sequence<Lengths...>) {
-        return ((static_cast<size_t>(leaf.length) == Lengths + 1 && (fixed_to_decimal<To, Lengths + 1>(leaf, raw, n, out), true)) || ...);
+        return ((static_cast<size_t>(leaf.length) == Lengths + 1 &&
+                 (fixed_to_decimal<To, Lengths + 1>(leaf, raw, n, out), true)) ||
+                ...);
     };
     return run(std::make_index_sequence<16>());
 }
@@ -143,7 +147,8 @@ void bytes_to_uuid(const char* raw, size_t n, char* out) {
         uint64_t high, low;
         std::memcpy(&high, raw + 16 * i, 8);
         std::memcpy(&low, raw + 16 * i + 8, 8);
-        reinterpret_cast<UInt128*>(out)[i] = static_cast<UInt128>(__builtin_bswap64(high)) << 64 | __builtin_bswap64(low);
+        reinterpret_cast<UInt128*>(out)[i] =
+            static_cast<UInt128>(__builtin_bswap64(high)) << 64 | __builtin_bswap64(low);
     }
 }
 
@@ -151,23 +156,33 @@ void bytes_to_uuid(const char* raw, size_t n, char* out) {
 
 void convert_values(const Leaf& leaf, const char* raw, size_t n, char* out) {
     switch (leaf.conversion) {
-        case Conversion::Narrow8: return narrow<int32_t, int8_t>(raw, n, out);
-        case Conversion::Narrow16: return narrow<int32_t, int16_t>(raw, n, out);
+        case Conversion::Narrow8:
+            return narrow<int32_t, int8_t>(raw, n, out);
+        case Conversion::Narrow16:
+            return narrow<int32_t, int16_t>(raw, n, out);
         case Conversion::Decimal:
             if (leaf.physical == PhysicalType::Int32) return integer_to_decimal<int32_t>(leaf, raw, n, out);
             return integer_to_decimal<int64_t>(leaf, raw, n, out);
         case Conversion::DecimalBytes:
             switch (leaf.type->value_size()) {
-                case 4: return bytes_to_decimal<4>(leaf, raw, n, out);
-                case 8: return bytes_to_decimal<8>(leaf, raw, n, out);
-                case 16: return bytes_to_decimal<16>(leaf, raw, n, out);
-                default: return bytes_to_decimal<32>(leaf, raw, n, out);
+                case 4:
+                    return bytes_to_decimal<4>(leaf, raw, n, out);
+                case 8:
+                    return bytes_to_decimal<8>(leaf, raw, n, out);
+                case 16:
+                    return bytes_to_decimal<16>(leaf, raw, n, out);
+                default:
+                    return bytes_to_decimal<32>(leaf, raw, n, out);
             }
-        case Conversion::Int96: return int96_to_ticks(raw, n, out);
-        case Conversion::Float16: return halves_to_floats(raw, n, out);
-        case Conversion::Uuid: return bytes_to_uuid(raw, n, out);
+        case Conversion::Int96:
+            return int96_to_ticks(raw, n, out);
+        case Conversion::Float16:
+            return halves_to_floats(raw, n, out);
+        case Conversion::Uuid:
+            return bytes_to_uuid(raw, n, out);
         case Conversion::None:
-        case Conversion::FixedBytes: break;
+        case Conversion::FixedBytes:
+            break;
     }
     fail(ErrorCode::LOGICAL_ERROR, "no conversion for {}", leaf.type->name());
 }

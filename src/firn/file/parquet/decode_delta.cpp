@@ -34,7 +34,8 @@ public:
     StringRef next() {
         if (next_ == filled_) fill();
         const int32_t size = block_[next_++];
-        if (size < 0 || size > end_ - at_) fail(ErrorCode::INCORRECT_DATA, "a string of {} bytes passes its page's end", size);
+        if (size < 0 || size > end_ - at_)
+            fail(ErrorCode::INCORRECT_DATA, "a string of {} bytes passes its page's end", size);
         const StringRef ref(reinterpret_cast<const char*>(at_), static_cast<size_t>(size));
         at_ += size;
         return ref;
@@ -73,8 +74,11 @@ private:
 class DeltaStrings final : public ValueDecoder {
 public:
     DeltaStrings(const Leaf& leaf, Bytes bytes)
-        : ValueDecoder(leaf.raw_width()), fixed_(leaf.physical == PhysicalType::FixedLenByteArray), prefixes_(bytes.begin, bytes.end),
-          suffixes_(Bytes{DeltaReader(prefixes_).finish(), bytes.end}), arena_(std::make_shared<Arena>(1 << 16)) {}
+        : ValueDecoder(leaf.raw_width()),
+          fixed_(leaf.physical == PhysicalType::FixedLenByteArray),
+          prefixes_(bytes.begin, bytes.end),
+          suffixes_(Bytes{DeltaReader(prefixes_).finish(), bytes.end}),
+          arena_(std::make_shared<Arena>(1 << 16)) {}
     void read(size_t n, char* out) override {
         for (size_t i = 0; i < n; ++i) {
             const auto [prefix, suffix] = next();

@@ -10,9 +10,7 @@
 namespace firn::file::pq {
 namespace {
 
-[[noreturn]] void too_few() {
-    fail(ErrorCode::INCORRECT_DATA, "a page has fewer values than its header says");
-}
+[[noreturn]] void too_few() { fail(ErrorCode::INCORRECT_DATA, "a page has fewer values than its header says"); }
 
 class PlainFixed final : public ValueDecoder {
 public:
@@ -29,8 +27,10 @@ public:
     const char* view(size_t n) const override { return n <= left_ ? reinterpret_cast<const char*>(at_) : nullptr; }
     void read_selected(const uint32_t* rows, size_t m, size_t n, char* out) override {
         if (n > left_) too_few();
-        if (width_ == 8) pick<8>(rows, m, out);
-        else if (width_ == 4) pick<4>(rows, m, out);
+        if (width_ == 8)
+            pick<8>(rows, m, out);
+        else if (width_ == 4)
+            pick<4>(rows, m, out);
         else
             for (size_t i = 0; i < m; ++i) std::memcpy(out + i * width_, at_ + rows[i] * width_, width_);
         advance(n);
@@ -105,7 +105,8 @@ private:
         if (end_ - at < 4) too_few();
         std::memcpy(&size, at, 4);
         at += 4;
-        if (size > static_cast<size_t>(end_ - at)) fail(ErrorCode::INCORRECT_DATA, "a string of {} bytes passes its page's end", size);
+        if (size > static_cast<size_t>(end_ - at))
+            fail(ErrorCode::INCORRECT_DATA, "a string of {} bytes passes its page's end", size);
         return size;
     }
     const uint8_t* at_;
@@ -127,7 +128,8 @@ private:
 
 class ByteStreamSplit final : public ValueDecoder {
 public:
-    ByteStreamSplit(size_t width, Bytes bytes) : ValueDecoder(width), begin_(bytes.begin), total_(bytes.size() / width) {}
+    ByteStreamSplit(size_t width, Bytes bytes)
+        : ValueDecoder(width), begin_(bytes.begin), total_(bytes.size() / width) {}
     void read(size_t n, char* out) override {
         if (n > total_ - index_) too_few();
         if (width_ == 4 || width_ == 8) {
@@ -178,14 +180,18 @@ void ValueDecoder::read_selected(const uint32_t* rows, size_t m, size_t n, char*
 
 std::unique_ptr<ValueDecoder> make_plain_decoder(const Leaf& leaf, Bytes bytes) {
     switch (leaf.physical) {
-        case PhysicalType::Boolean: return std::make_unique<PlainBoolean>(bytes);
-        case PhysicalType::ByteArray: return std::make_unique<PlainStrings>(bytes);
-        default: return std::make_unique<PlainFixed>(leaf.raw_width(), bytes);
+        case PhysicalType::Boolean:
+            return std::make_unique<PlainBoolean>(bytes);
+        case PhysicalType::ByteArray:
+            return std::make_unique<PlainStrings>(bytes);
+        default:
+            return std::make_unique<PlainFixed>(leaf.raw_width(), bytes);
     }
 }
 
 std::unique_ptr<ValueDecoder> make_rle_boolean_decoder(const Leaf& leaf, Bytes bytes) {
-    if (leaf.physical != PhysicalType::Boolean) fail(ErrorCode::INCORRECT_DATA, "run-length encoding of values that are no booleans");
+    if (leaf.physical != PhysicalType::Boolean)
+        fail(ErrorCode::INCORRECT_DATA, "run-length encoding of values that are no booleans");
     uint32_t size = 0;
     if (bytes.size() < 4) too_few();
     std::memcpy(&size, bytes.begin, 4);
@@ -194,23 +200,30 @@ std::unique_ptr<ValueDecoder> make_rle_boolean_decoder(const Leaf& leaf, Bytes b
 }
 
 std::unique_ptr<ValueDecoder> make_byte_stream_split_decoder(const Leaf& leaf, Bytes bytes, size_t values) {
-    if (leaf.physical == PhysicalType::Boolean || leaf.physical == PhysicalType::ByteArray || leaf.physical == PhysicalType::Int96)
+    if (leaf.physical == PhysicalType::Boolean || leaf.physical == PhysicalType::ByteArray ||
+        leaf.physical == PhysicalType::Int96)
         fail(ErrorCode::INCORRECT_DATA, "split byte streams do not go with this type");
     const size_t width = leaf.raw_width();
     if (bytes.size() % width || bytes.size() / width > values)
-        fail(ErrorCode::INCORRECT_DATA, "split byte streams of {} bytes do not hold {} values of {} bytes", bytes.size(), values, width);
+        fail(ErrorCode::INCORRECT_DATA, "split byte streams of {} bytes do not hold {} values of {} bytes",
+             bytes.size(), values, width);
     return std::make_unique<ByteStreamSplit>(width, bytes);
 }
 
 std::unique_ptr<ValueDecoder> make_decoder(const Leaf& leaf, PageEncoding encoding, Bytes bytes, size_t values) {
     switch (encoding) {
-        case PageEncoding::Plain: return make_plain_decoder(leaf, bytes);
-        case PageEncoding::Rle: return make_rle_boolean_decoder(leaf, bytes);
+        case PageEncoding::Plain:
+            return make_plain_decoder(leaf, bytes);
+        case PageEncoding::Rle:
+            return make_rle_boolean_decoder(leaf, bytes);
         case PageEncoding::DeltaBinaryPacked:
         case PageEncoding::DeltaLengthByteArray:
-        case PageEncoding::DeltaByteArray: return make_delta_decoder(leaf, encoding, bytes);
-        case PageEncoding::ByteStreamSplit: return make_byte_stream_split_decoder(leaf, bytes, values);
-        default: fail(ErrorCode::INCORRECT_DATA, "encoding {} is not one of values", static_cast<int>(encoding));
+        case PageEncoding::DeltaByteArray:
+            return make_delta_decoder(leaf, encoding, bytes);
+        case PageEncoding::ByteStreamSplit:
+            return make_byte_stream_split_decoder(leaf, bytes, values);
+        default:
+            fail(ErrorCode::INCORRECT_DATA, "encoding {} is not one of values", static_cast<int>(encoding));
     }
 }
 

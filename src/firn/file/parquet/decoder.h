@@ -1,6 +1,6 @@
-// Decoders of one page's values (nulls are not among them), one class an encoding. They give raw values: as the physical
-// type lies in memory (Leaf::raw_width bytes each; a StringRef for BYTE_ARRAY), before any conversion to a SQL type.
-// They move forward; INCORRECT_DATA where the page has fewer values, or bytes, than asked for.
+// Decoders of one page's values (nulls are not among them), one class an encoding. They give raw values: as the
+// physical type lies in memory (Leaf::raw_width bytes each; a StringRef for BYTE_ARRAY), before any conversion to a SQL
+// type. They move forward; INCORRECT_DATA where the page has fewer values, or bytes, than asked for.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,8 @@ DeltaReader::DeltaReader(const uint8_t* begin, const uint8_t* end) : at_(begin),
     miniblocks_ = varint();
     total_ = left_ = varint();
     last_ = static_cast<uint64_t>(zigzag());
-    if (block == 0 || block > (1u << 24) || miniblocks_ == 0 || miniblocks_ > block || block % miniblocks_ || total_ > INT32_MAX)
+    if (block == 0 || block > (1u << 24) || miniblocks_ == 0 || miniblocks_ > block || block % miniblocks_ ||
+        total_ > INT32_MAX)
         fail(ErrorCode::INCORRECT_DATA, "a delta-encoded page has an impossible header");
     miniblock_values_ = block / miniblocks_;
     if (miniblock_values_ % 8) fail(ErrorCode::INCORRECT_DATA, "a delta-encoded page has an impossible header");
@@ -39,7 +40,8 @@ int64_t DeltaReader::zigzag() {
 void DeltaReader::next_miniblock() {
     if (miniblock_ == miniblocks_) {
         min_delta_ = static_cast<uint64_t>(zigzag());
-        if (static_cast<size_t>(end_ - at_) < miniblocks_) fail(ErrorCode::INCORRECT_DATA, "a delta-encoded page is cut off");
+        if (static_cast<size_t>(end_ - at_) < miniblocks_)
+            fail(ErrorCode::INCORRECT_DATA, "a delta-encoded page is cut off");
         widths_ = at_;
         at_ += miniblocks_;
         miniblock_ = 0;

@@ -34,9 +34,9 @@ private:
     bool first_ = true;
     uint64_t last_ = 0;
     uint64_t min_delta_ = 0;
-    size_t miniblocks_ = 0;         // in a block
+    size_t miniblocks_ = 0;  // in a block
     size_t miniblock_values_ = 0;
-    size_t miniblock_ = 0;          // next one in this block
+    size_t miniblock_ = 0;  // next one in this block
     const uint8_t* widths_ = nullptr;
     // The current miniblock.
     const uint8_t* packed_ = nullptr;

@@ -74,13 +74,18 @@ void ParquetFile::read_footer() {
     count_event(ProfileEvent::ReadBytesFromStorage, tail.size());
     count_event(ProfileEvent::StorageReadRequests);
     const char* end = tail.data() + tail.size();
-    if (std::memcmp(end - 4, "PARE", 4) == 0) fail(ErrorCode::NOT_IMPLEMENTED, "its footer is encrypted, which is not supported");
-    if (std::memcmp(end - 4, "PAR1", 4) != 0) fail(ErrorCode::INCORRECT_DATA, "it does not end with PAR1: no Parquet file, or cut off");
+    if (std::memcmp(end - 4, "PARE", 4) == 0)
+        fail(ErrorCode::NOT_IMPLEMENTED, "its footer is encrypted, which is not supported");
+    if (std::memcmp(end - 4, "PAR1", 4) != 0)
+        fail(ErrorCode::INCORRECT_DATA, "it does not end with PAR1: no Parquet file, or cut off");
     uint32_t length = 0;
     std::memcpy(&length, end - kTail, 4);
-    if (length > size - kTail) fail(ErrorCode::INCORRECT_DATA, "its footer of {} bytes is longer than the file", length);
-    if (length + kTail <= tail.size()) footer_ = tail.substr(tail.size() - kTail - length, length);
-    else footer_ = read(static_cast<int64_t>(size - kTail - length), length, "footer");
+    if (length > size - kTail)
+        fail(ErrorCode::INCORRECT_DATA, "its footer of {} bytes is longer than the file", length);
+    if (length + kTail <= tail.size())
+        footer_ = tail.substr(tail.size() - kTail - length, length);
+    else
+        footer_ = read(static_cast<int64_t>(size - kTail - length), length, "footer");
 }
 
 void ParquetFile::check_row_groups() {
@@ -88,16 +93,19 @@ void ParquetFile::check_row_groups() {
     for (size_t i = 0; i < metadata_.row_groups.size(); ++i) {
         const RowGroup& group = metadata_.row_groups[i];
         if (group.columns.size() != schema_.columns)
-            fail(ErrorCode::INCORRECT_DATA, "row group {} has {} columns, the schema {}", i, group.columns.size(), schema_.columns);
+            fail(ErrorCode::INCORRECT_DATA, "row group {} has {} columns, the schema {}", i, group.columns.size(),
+                 schema_.columns);
         const uint64_t rows = static_cast<uint64_t>(group.rows);
-        if (rows > (uint64_t{1} << 62) - first_rows_.back()) fail(ErrorCode::INCORRECT_DATA, "its row groups have too many rows");
+        if (rows > (uint64_t{1} << 62) - first_rows_.back())
+            fail(ErrorCode::INCORRECT_DATA, "its row groups have too many rows");
         first_rows_.push_back(first_rows_.back() + rows);
     }
 }
 
 std::string ParquetFile::read(int64_t offset, int64_t size, const char* what) const {
     const auto length = file_->size();
-    if (offset < 0 || size < 0 || static_cast<uint64_t>(offset) > length || static_cast<uint64_t>(size) > length - static_cast<uint64_t>(offset))
+    if (offset < 0 || size < 0 || static_cast<uint64_t>(offset) > length ||
+        static_cast<uint64_t>(size) > length - static_cast<uint64_t>(offset))
         fail(ErrorCode::INCORRECT_DATA, "its {} at byte {} passes the end of the file", what, offset);
     std::string out(static_cast<size_t>(size), '\0');
     file_->read_at(static_cast<uint64_t>(offset), {reinterpret_cast<uint8_t*>(out.data()), out.size()});
@@ -119,7 +127,8 @@ ColumnOrder ParquetFile::order(const Leaf& leaf) const {
 
 ValueStatistics ParquetFile::unit_statistics(size_t unit, int field) const {
     const Leaf* at = leaf(field);
-    return at ? chunk_statistics(*at, group(unit).columns[static_cast<size_t>(at->column)], order(*at)) : ValueStatistics{};
+    return at ? chunk_statistics(*at, group(unit).columns[static_cast<size_t>(at->column)], order(*at))
+              : ValueStatistics{};
 }
 
 std::vector<PageRange> ParquetFile::page_statistics(size_t unit, int field) const {
@@ -133,7 +142,8 @@ std::vector<PageRange> ParquetFile::page_statistics(size_t unit, int field) cons
         const auto pages = parse_offset_index({reinterpret_cast<const uint8_t*>(offsets.data()), offsets.size()});
         const ColumnIndex index = parse_column_index({reinterpret_cast<const uint8_t*>(bounds.data()), bounds.size()});
         const size_t n = pages.size();
-        if (index.null_pages.size() != n || index.min.size() != n || index.max.size() != n || (!index.null_counts.empty() && index.null_counts.size() != n))
+        if (index.null_pages.size() != n || index.min.size() != n || index.max.size() != n ||
+            (!index.null_counts.empty() && index.null_counts.size() != n))
             fail(ErrorCode::INCORRECT_DATA, "the page index of column '{}' contradicts itself", at->path);
         const bool ordered = order_is_known(*at, order(*at));
         std::vector<PageRange> out(n);
@@ -170,13 +180,15 @@ bool ParquetFile::might_contain(size_t unit, int field, const VectorPtr& value) 
         const int64_t first = chunk.bloom_length > 0 ? chunk.bloom_length : std::min<int64_t>(rest, 256);
         std::string bytes = read(chunk.bloom_offset, first, "bloom filter");
         size_t header_size = 0;
-        const BloomHeader header = parse_bloom_header({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, header_size);
+        const BloomHeader header =
+            parse_bloom_header({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, header_size);
         if (!header.known || header.bytes < 32 || header.bytes % 32) return true;
         if (bytes.size() - header_size < static_cast<size_t>(header.bytes))
             bytes = read(chunk.bloom_offset + static_cast<int64_t>(header_size), header.bytes, "bloom filter");
         else
             bytes.erase(0, header_size);
-        return bloom_may_contain({reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<size_t>(header.bytes)}, plain);
+        return bloom_may_contain({reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<size_t>(header.bytes)},
+                                 plain);
     });
 }
 

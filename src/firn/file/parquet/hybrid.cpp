@@ -9,9 +9,7 @@
 
 namespace firn::file::pq {
 
-int bits_for(uint32_t max) {
-    return std::bit_width(max);
-}
+int bits_for(uint32_t max) { return std::bit_width(max); }
 
 HybridReader::HybridReader(const uint8_t* begin, const uint8_t* end, int width) : at_(begin), end_(end), width_(width) {
     if (width < 0 || width > 32) fail(ErrorCode::INCORRECT_DATA, "values of {} bits are out of range", width);
@@ -47,7 +45,8 @@ void HybridReader::next_run() {
         value_ = 0;
         for (size_t i = 0; i < bytes; ++i) value_ |= static_cast<uint32_t>(at_[i]) << (8 * i);
         at_ += bytes;
-        if (width_ < 32 && value_ >> width_) fail(ErrorCode::INCORRECT_DATA, "a run's value has more than {} bits", width_);
+        if (width_ < 32 && value_ >> width_)
+            fail(ErrorCode::INCORRECT_DATA, "a run's value has more than {} bits", width_);
     }
 }
 
@@ -173,14 +172,19 @@ void LevelReader::check(const uint8_t* levels, size_t n) const {
 
 void LevelReader::read(size_t n, uint8_t* out) {
     switch (kind_) {
-        case Kind::Zero: std::memset(out, 0, n); return;
-        case Kind::Hybrid: hybrid_.read_bytes(n, out); break;
+        case Kind::Zero:
+            std::memset(out, 0, n);
+            return;
+        case Kind::Hybrid:
+            hybrid_.read_bytes(n, out);
+            break;
         case Kind::BitPacked:
             if ((index_ + n) * static_cast<size_t>(width_) > static_cast<size_t>(end_ - begin_) * 8)
                 fail(ErrorCode::INCORRECT_DATA, "a page has fewer levels than its header says");
             for (size_t i = 0; i < n; ++i, ++index_) {
                 uint32_t level = 0;
-                for (size_t bit = index_ * static_cast<size_t>(width_), stop = bit + static_cast<size_t>(width_); bit < stop; ++bit)
+                for (size_t bit = index_ * static_cast<size_t>(width_), stop = bit + static_cast<size_t>(width_);
+                     bit < stop; ++bit)
                     level = level << 1 | (begin_[bit / 8] >> (7 - bit % 8) & 1u);
                 out[i] = static_cast<uint8_t>(level);
             }
@@ -202,7 +206,8 @@ size_t LevelReader::run(uint8_t& level) {
     if (kind_ == Kind::BitPacked) return 0;
     uint32_t value = 0;
     const size_t length = hybrid_.run(value);
-    if (length && value > max_) fail(ErrorCode::INCORRECT_DATA, "level {} is above the column's maximum, {}", value, max_);
+    if (length && value > max_)
+        fail(ErrorCode::INCORRECT_DATA, "level {} is above the column's maximum, {}", value, max_);
     level = static_cast<uint8_t>(value);
     return length;
 }

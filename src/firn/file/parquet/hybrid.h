@@ -27,12 +27,12 @@ private:
     const uint8_t* at_ = nullptr;
     const uint8_t* end_ = nullptr;
     int width_ = 0;
-    size_t left_ = 0;        // values of this run not yet read
+    size_t left_ = 0;  // values of this run not yet read
     bool is_packed_ = false;
-    uint32_t value_ = 0;     // of a repeated run
+    uint32_t value_ = 0;               // of a repeated run
     const uint8_t* packed_ = nullptr;  // first byte of a packed run, which ends at packed_end_
     const uint8_t* packed_end_ = nullptr;
-    size_t index_ = 0;       // values of a packed run already read
+    size_t index_ = 0;  // values of a packed run already read
 };
 
 /// Definition or repetition levels of one page.

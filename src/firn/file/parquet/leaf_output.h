@@ -32,8 +32,8 @@ public:
     VectorPtr finish();
 
 private:
-    void close();         // ends the current part
-    void write_run();     // the pending run as codes
+    void close();      // ends the current part
+    void write_run();  // the pending run as codes
     uint32_t* codes_at(const VectorPtr& base, size_t n);
 
     TypePtr type_;
@@ -46,9 +46,9 @@ private:
     MutableBufferPtr values_;
     MutableBufferPtr nulls_;
     Owners owners_;
-    size_t part_ = 0;      // rows of it
+    size_t part_ = 0;  // rows of it
     uint32_t run_code_ = 0;
-    size_t run_ = 0;       // rows of a run of base_ not yet written as codes; then part_ is 0
+    size_t run_ = 0;  // rows of a run of base_ not yet written as codes; then part_ is 0
 };
 
 /// As spread_values, in place, for values of any width: the dense ones are the first of `out`.

@@ -9,12 +9,19 @@
 
 namespace firn::file::pq {
 
-LeafReader::LeafReader(std::shared_ptr<const storage::OpenFile> file, const ColumnChunk& chunk, const Node& node, TypePtr wanted)
-    : file_(std::move(file)), node_(node), leaf_(node.leaf), max_definition_(node.definition), wanted_(std::move(wanted)),
+LeafReader::LeafReader(std::shared_ptr<const storage::OpenFile> file, const ColumnChunk& chunk, const Node& node,
+                       TypePtr wanted)
+    : file_(std::move(file)),
+      node_(node),
+      leaf_(node.leaf),
+      max_definition_(node.definition),
+      wanted_(std::move(wanted)),
       walker_(file_, chunk) {
     if (chunk.encrypted) fail(ErrorCode::NOT_IMPLEMENTED, "the column is encrypted, which is not supported");
-    if (chunk.elsewhere) fail(ErrorCode::NOT_IMPLEMENTED, "the column's data are in another file, which is not supported");
-    if (chunk.physical != leaf_.physical) fail(ErrorCode::INCORRECT_DATA, "the column chunk's type is not the schema's");
+    if (chunk.elsewhere)
+        fail(ErrorCode::NOT_IMPLEMENTED, "the column's data are in another file, which is not supported");
+    if (chunk.physical != leaf_.physical)
+        fail(ErrorCode::INCORRECT_DATA, "the column chunk's type is not the schema's");
     if (!wanted_) return;
     nullable_ = accepts_null(*wanted_);
     type_ = nullable_ ? make_nullable(leaf_.type) : leaf_.type;
@@ -60,7 +67,8 @@ void LeafReader::read_dictionary() {
     const size_t least = leaf_.physical == PhysicalType::ByteArray ? 4 : leaf_.raw_width();
     const bool is_boolean = leaf_.physical == PhysicalType::Boolean;
     if (n > (is_boolean ? content.bytes.size() * 8 : content.bytes.size() / least))
-        fail(ErrorCode::INCORRECT_DATA, "a dictionary of {} values does not fit into {} bytes", n, content.bytes.size());
+        fail(ErrorCode::INCORRECT_DATA, "a dictionary of {} values does not fit into {} bytes", n,
+             content.bytes.size());
     const auto decoder = make_plain_decoder(leaf_, content.bytes);
     const size_t width = type_->value_size();
     auto values = Buffer::allocate((n + 1) * width);
@@ -118,7 +126,8 @@ void LeafReader::start_levels(Bytes& bytes) {
         const uint8_t* begin = bytes.begin;
         bytes.begin += size;
         if (max == 0) return LevelReader();
-        if (header.kind != PageKind::DataV2 && encoding == PageEncoding::BitPacked) return LevelReader::bit_packed(begin, bytes.begin, max);
+        if (header.kind != PageKind::DataV2 && encoding == PageEncoding::BitPacked)
+            return LevelReader::bit_packed(begin, bytes.begin, max);
         return LevelReader::hybrid(begin, bytes.begin, max);
     };
     repetition_ = take(node_.repetition, header.repetition_encoding, header.repetition_bytes);
@@ -129,7 +138,8 @@ void LeafReader::start_values(Bytes bytes) {
     const PageHeader& header = walker_.header();
     is_dictionary_ = header.encoding == PageEncoding::PlainDictionary || header.encoding == PageEncoding::RleDictionary;
     if (!is_dictionary_) {
-        decoder_ = bytes.size() ? make_decoder(leaf_, header.encoding, bytes, header.values) : make_plain_decoder(leaf_, bytes);
+        decoder_ = bytes.size() ? make_decoder(leaf_, header.encoding, bytes, header.values)
+                                : make_plain_decoder(leaf_, bytes);
         return;
     }
     if (dictionary_) read_dictionary();
@@ -142,8 +152,8 @@ void LeafReader::start_values(Bytes bytes) {
 // ---- Values
 
 /// n values (those at rows, where given: m of them) as values of type_ in out.
-void LeafReader::decode_values(ValueDecoder& decoder, size_t n, const uint32_t* rows, size_t m, char* out, const BufferPtr& page,
-                               Owners& owners) {
+void LeafReader::decode_values(ValueDecoder& decoder, size_t n, const uint32_t* rows, size_t m, char* out,
+                               const BufferPtr& page, Owners& owners) {
     const auto read = [&](char* to) { rows ? decoder.read_selected(rows, m, n, to) : decoder.read(n, to); };
     const size_t raw_width = leaf_.raw_width();
     if (leaf_.conversion == Conversion::None) {
@@ -165,7 +175,8 @@ void LeafReader::decode_values(ValueDecoder& decoder, size_t n, const uint32_t* 
             bytes = copy->data();
             owners.push_back(std::move(copy));
         }
-        for (size_t i = 0; i < m; ++i) reinterpret_cast<StringRef*>(out)[i] = StringRef(bytes + i * raw_width, raw_width);
+        for (size_t i = 0; i < m; ++i)
+            reinterpret_cast<StringRef*>(out)[i] = StringRef(bytes + i * raw_width, raw_width);
         return;
     }
     if (raw_.size() < m * raw_width) raw_.resize(m * raw_width);
@@ -190,7 +201,8 @@ void LeafReader::read_codes(size_t n, const uint32_t* rows, size_t m, uint32_t* 
 void LeafReader::add_codes(size_t n, const uint32_t* rows, size_t m, LeafOutput& out) {
     uint32_t code = 0;
     if (codes_.run(code) >= n) {
-        if (code >= dictionary_size_) fail(ErrorCode::INCORRECT_DATA, "a code is beyond the dictionary's {} values", dictionary_size_);
+        if (code >= dictionary_size_)
+            fail(ErrorCode::INCORRECT_DATA, "a code is beyond the dictionary's {} values", dictionary_size_);
         codes_.skip(n);
         return out.add_run(base_, code, m);
     }
@@ -200,7 +212,9 @@ void LeafReader::add_codes(size_t n, const uint32_t* rows, size_t m, LeafOutput&
 /// The values as they lie in the page, where that is possible and worth pinning the page for.
 bool LeafReader::add_view(size_t n, LeafOutput& out) {
     constexpr size_t kLeast = 2048;
-    if (leaf_.conversion != Conversion::None || leaf_.physical == PhysicalType::ByteArray || n < kLeast || n != out.capacity()) return false;
+    if (leaf_.conversion != Conversion::None || leaf_.physical == PhysicalType::ByteArray || n < kLeast ||
+        n != out.capacity())
+        return false;
     const char* view = decoder_->view(n);
     const size_t width = type_->value_size();
     if (!view || reinterpret_cast<uintptr_t>(view) % width) return false;
@@ -226,8 +240,10 @@ void LeafReader::add_absent(size_t n, LeafOutput& out) {
 
 /// What stands in the places of values that are not there: the type's default.
 void LeafReader::fill_absent(char* out, size_t n) const {
-    if (leaf_.conversion == Conversion::FixedBytes) std::fill_n(reinterpret_cast<StringRef*>(out), n, absent_string_);
-    else std::memset(out, 0, n * type_->value_size());
+    if (leaf_.conversion == Conversion::FixedBytes)
+        std::fill_n(reinterpret_cast<StringRef*>(out), n, absent_string_);
+    else
+        std::memset(out, 0, n * type_->value_size());
 }
 
 /// NULL of the column itself (as against that of a struct around it) where the wanted type has none.
@@ -259,7 +275,8 @@ void LeafReader::read_mixed(size_t n, const uint32_t* rows, size_t m, LeafOutput
     const uint32_t* dense_rows = nullptr;
     size_t dense = present;
     if (rows) {
-        // The wanted entries that have a value, as positions among the values; valid becomes that of the wanted entries.
+        // The wanted entries that have a value, as positions among the values; valid becomes that of the wanted
+        // entries.
         if (picked_.size() < m) picked_.resize(m);
         dense = 0;
         size_t at = 0, before = 0;
@@ -298,19 +315,26 @@ void LeafReader::read_mixed(size_t n, const uint32_t* rows, size_t m, LeafOutput
 /// The dense values at `from` to their places in `out`, which may be the same.
 void LeafReader::spread_present(char* from, const uint8_t* valid, size_t n, size_t dense, char* out) const {
     switch (type_->value_size()) {
-        case 4: return spread_values(reinterpret_cast<const uint32_t*>(from), valid, n, 0, reinterpret_cast<uint32_t*>(out));
-        case 8: return spread_values(reinterpret_cast<const uint64_t*>(from), valid, n, 0, reinterpret_cast<uint64_t*>(out));
-        default: break;
+        case 4:
+            return spread_values(reinterpret_cast<const uint32_t*>(from), valid, n, 0,
+                                 reinterpret_cast<uint32_t*>(out));
+        case 8:
+            return spread_values(reinterpret_cast<const uint64_t*>(from), valid, n, 0,
+                                 reinterpret_cast<uint64_t*>(out));
+        default:
+            break;
     }
-    const bool fixed =
-        dispatch_fixed(type_->physical(), [&]<typename T>() { spread_in_place(reinterpret_cast<T*>(out), valid, n, dense, T{}); });
+    const bool fixed = dispatch_fixed(
+        type_->physical(), [&]<typename T>() { spread_in_place(reinterpret_cast<T*>(out), valid, n, dense, T{}); });
     if (!fixed) spread_in_place(reinterpret_cast<StringRef*>(out), valid, n, dense, absent_string_);
 }
 
 void LeafReader::skip_present(size_t n) {
     if (!wanted_ || n == 0) return;
-    if (is_dictionary_) codes_.skip(n);
-    else decoder_->skip(n);
+    if (is_dictionary_)
+        codes_.skip(n);
+    else
+        decoder_->skip(n);
 }
 
 void LeafReader::skip_entries(size_t n) {
@@ -346,7 +370,8 @@ VectorPtr LeafReader::read(uint64_t begin, size_t count, const Selection* select
     std::vector<uint32_t> rows;
     for (uint64_t row = begin; row < begin + count && out.size() < wanted_rows;) {
         while (!has_page_ || page_first_ + page_entries_ <= row)
-            if (!next_page()) fail(ErrorCode::INCORRECT_DATA, "the column has fewer values than the row group has rows");
+            if (!next_page())
+                fail(ErrorCode::INCORRECT_DATA, "the column has fewer values than the row group has rows");
         uint64_t first = row, stop = std::min<uint64_t>(begin + count, page_first_ + page_entries_);
         row = stop;
         size_t picked = stop - first;
@@ -412,7 +437,8 @@ void LeafReader::read_page_rows(uint64_t begin, uint64_t end, LeafRows& out, Pag
         tally.taken += count_equal(levels + take, at - take, max_definition_);
         check_levels(levels + take, at - take);
         out.definition.insert(out.definition.end(), levels + take, levels + at);
-        if (node_.repetition) out.repetition.insert(out.repetition.end(), block_repetition_ + take, block_repetition_ + at);
+        if (node_.repetition)
+            out.repetition.insert(out.repetition.end(), block_repetition_ + take, block_repetition_ + at);
         if (at < block_size_) return;
     }
 }
@@ -426,7 +452,9 @@ void LeafReader::read_rows(uint64_t begin, size_t count, LeafRows& out) {
             if (!next_page()) break;
             const PageHeader& header = walker_.header();
             // Pages of this kind hold whole rows.
-            const uint64_t rows = header.kind == PageKind::DataV2 && node_.repetition ? header.rows : node_.repetition ? 0 : header.values;
+            const uint64_t rows = header.kind == PageKind::DataV2 && node_.repetition ? header.rows
+                                  : node_.repetition                                  ? 0
+                                                                                      : header.values;
             if (rows && next_row_ + rows <= begin) {
                 next_row_ += rows;
                 page_at_ = page_entries_;

@@ -1,5 +1,5 @@
-// Reads one leaf column of one row group: pages into vectors, keeping dictionary codes as they are, and decompressing only
-// pages that hold rows that are wanted.
+// Reads one leaf column of one row group: pages into vectors, keeping dictionary codes as they are, and decompressing
+// only pages that hold rows that are wanted.
 #pragma once
 
 #include <memory>
@@ -24,15 +24,18 @@ struct LeafRows {
 class LeafReader {
 public:
     /// wanted: the type to give (see ReadField); null where only levels are wanted. column and node outlive the reader.
-    LeafReader(std::shared_ptr<const storage::OpenFile> file, const ColumnChunk& chunk, const Node& node, TypePtr wanted);
+    LeafReader(std::shared_ptr<const storage::OpenFile> file, const ColumnChunk& chunk, const Node& node,
+               TypePtr wanted);
 
-    /// The rows [begin, begin + count), or those of them in selection, of a leaf that is not repeated. A value that is not
-    /// there is NULL, or the type's default where wanted does not accept NULL and the absence is that of a struct around it.
+    /// The rows [begin, begin + count), or those of them in selection, of a leaf that is not repeated. A value that is
+    /// not there is NULL, or the type's default where wanted does not accept NULL and the absence is that of a struct
+    /// around it.
     VectorPtr read(uint64_t begin, size_t count, const Selection* selection);
     /// The rows [begin, begin + count) of any leaf, with their levels.
     void read_rows(uint64_t begin, size_t count, LeafRows& out);
 
-    /// The chunk's dictionary without the entry for what is absent; null where the first page is none. Instead of reading.
+    /// The chunk's dictionary without the entry for what is absent; null where the first page is none. Instead of
+    /// reading.
     VectorPtr dictionary();
 
     const Node& node() const { return node_; }
@@ -57,8 +60,8 @@ private:
     void add_codes(size_t n, const uint32_t* rows, size_t m, LeafOutput& out);
     bool add_view(size_t n, LeafOutput& out);
     void read_codes(size_t n, const uint32_t* rows, size_t m, uint32_t* out);
-    void decode_values(ValueDecoder& decoder, size_t n, const uint32_t* rows, size_t m, char* out, const BufferPtr& page,
-                       Owners& owners);
+    void decode_values(ValueDecoder& decoder, size_t n, const uint32_t* rows, size_t m, char* out,
+                       const BufferPtr& page, Owners& owners);
     void spread_present(char* from, const uint8_t* valid, size_t n, size_t dense, char* out) const;
     void skip_entries(size_t n);
     void skip_present(size_t n);
@@ -66,7 +69,9 @@ private:
     VectorPtr finish(LeafOutput& out);
 
     // Reading with levels.
-    struct PageTally { size_t skipped = 0, taken = 0; };
+    struct PageTally {
+        size_t skipped = 0, taken = 0;
+    };
     void read_page_rows(uint64_t begin, uint64_t end, LeafRows& out, PageTally& tally);
     bool fill_block();
 
@@ -75,10 +80,10 @@ private:
     const Leaf& leaf_;
     uint8_t max_definition_;
     TypePtr wanted_;
-    TypePtr type_;          // natural, Nullable where wanted accepts NULL
+    TypePtr type_;  // natural, Nullable where wanted accepts NULL
     bool nullable_ = false;
     bool promotes_ = false;
-    StringRef absent_string_;       // of a FixedString: zero bytes, kept by absent_owner_
+    StringRef absent_string_;  // of a FixedString: zero bytes, kept by absent_owner_
     BufferPtr absent_owner_;
     PageWalker walker_;
 
@@ -88,7 +93,7 @@ private:
     bool ended_ = false;
     uint64_t page_first_ = 0;  // row (flat) of its first entry
     size_t page_entries_ = 0;
-    size_t page_at_ = 0;       // entries read of it
+    size_t page_at_ = 0;  // entries read of it
     LevelReader definition_, repetition_;
     bool is_dictionary_ = false;
     HybridReader codes_;
@@ -98,13 +103,13 @@ private:
 
     // The chunk's dictionary.
     std::optional<PageWalker::Page> dictionary_;  // not yet decoded
-    VectorPtr base_;           // of type_, with one more entry behind: absent
+    VectorPtr base_;                              // of type_, with one more entry behind: absent
     VectorPtr promoted_base_;
     uint32_t dictionary_size_ = 0;
 
     // Reading with levels: entries decoded ahead.
     static constexpr size_t kBlock = 1024;
-    uint64_t next_row_ = 0;    // row that the next entry of repetition 0 begins
+    uint64_t next_row_ = 0;  // row that the next entry of repetition 0 begins
     size_t block_at_ = 0, block_size_ = 0;
     uint8_t block_definition_[kBlock];
     uint8_t block_repetition_[kBlock];

@@ -14,8 +14,15 @@ namespace firn::file::pq {
 enum class PhysicalType : uint8_t { Boolean, Int32, Int64, Int96, Float, Double, ByteArray, FixedLenByteArray };
 enum class Repetition : uint8_t { Required, Optional, Repeated };
 enum class PageEncoding : uint8_t {
-    Plain = 0, PlainDictionary = 2, Rle = 3, BitPacked = 4, DeltaBinaryPacked = 5, DeltaLengthByteArray = 6,
-    DeltaByteArray = 7, RleDictionary = 8, ByteStreamSplit = 9,
+    Plain = 0,
+    PlainDictionary = 2,
+    Rle = 3,
+    BitPacked = 4,
+    DeltaBinaryPacked = 5,
+    DeltaLengthByteArray = 6,
+    DeltaByteArray = 7,
+    RleDictionary = 8,
+    ByteStreamSplit = 9,
 };
 enum class Compression : uint8_t { Uncompressed, Snappy, Gzip, Lzo, Brotli, Lz4, Zstd, Lz4Raw };
 enum class PageKind : uint8_t { Data = 0, Index = 1, Dictionary = 2, DataV2 = 3 };
@@ -23,8 +30,26 @@ enum class ColumnOrder : uint8_t { Undefined, TypeDefined, Ieee754Total, Int96Ti
 
 /// Logical and converted types in one; None where there is neither, or one that is not known.
 enum class Annotation : uint8_t {
-    None, String, Enum, Json, Bson, List, Map, MapKeyValue, Decimal, Date, Time, Timestamp, Integer, Null, Uuid, Float16,
-    Variant, Geometry, Geography, Interval,
+    None,
+    String,
+    Enum,
+    Json,
+    Bson,
+    List,
+    Map,
+    MapKeyValue,
+    Decimal,
+    Date,
+    Time,
+    Timestamp,
+    Integer,
+    Null,
+    Uuid,
+    Float16,
+    Variant,
+    Geometry,
+    Geography,
+    Interval,
 };
 
 struct SchemaElement {
@@ -65,7 +90,9 @@ struct ColumnChunk {
     int64_t offset_index_offset = 0, column_index_offset = 0;
     int32_t offset_index_length = 0, column_index_length = 0;
 
-    int64_t begin() const { return dictionary_offset > 0 && dictionary_offset < data_offset ? dictionary_offset : data_offset; }
+    int64_t begin() const {
+        return dictionary_offset > 0 && dictionary_offset < data_offset ? dictionary_offset : data_offset;
+    }
 };
 
 struct RowGroup {

@@ -17,7 +17,8 @@ void PageWalker::load() {
     loaded_ = true;
     const auto begin = static_cast<uint64_t>(chunk_.begin());
     const uint64_t size = file_->size();
-    if (begin >= size) fail(ErrorCode::INCORRECT_DATA, "the column chunk begins at byte {} of a file of {}", begin, size);
+    if (begin >= size)
+        fail(ErrorCode::INCORRECT_DATA, "the column chunk begins at byte {} of a file of {}", begin, size);
     // Old writers left the dictionary page's header out of the chunk's size: some bytes more do no harm, since the walk
     // ends with the values.
     const uint64_t length = std::min<uint64_t>(static_cast<uint64_t>(chunk_.compressed_size) + 100, size - begin);
@@ -37,12 +38,14 @@ bool PageWalker::next() {
     if (!loaded_) load();
     while (values_left_ > 0) {
         check_cancelled();
-        if (bytes_.size() == 0) fail(ErrorCode::INCORRECT_DATA, "the column chunk ends {} values too early", values_left_);
+        if (bytes_.size() == 0)
+            fail(ErrorCode::INCORRECT_DATA, "the column chunk ends {} values too early", values_left_);
         size_t header_size = 0;
         page_.header = parse_page_header({bytes_.begin, bytes_.size()}, header_size);
         bytes_.begin += header_size;
         if (page_.header.compressed_size > bytes_.size())
-            fail(ErrorCode::INCORRECT_DATA, "a page of {} bytes passes the end of its column chunk", page_.header.compressed_size);
+            fail(ErrorCode::INCORRECT_DATA, "a page of {} bytes passes the end of its column chunk",
+                 page_.header.compressed_size);
         page_.body = {bytes_.begin, bytes_.begin + page_.header.compressed_size};
         bytes_.begin = page_.body.end;
         if (page_.header.kind == PageKind::Index) continue;
@@ -60,15 +63,19 @@ MutableBufferPtr PageWalker::buffer(size_t bytes) {
         return buffer;
     }
     auto buffer = Buffer::allocate(bytes);
-    if (buffers_.size() < 3) buffers_.push_back(buffer);
-    else buffers_[0] = buffer;
+    if (buffers_.size() < 3)
+        buffers_.push_back(buffer);
+    else
+        buffers_[0] = buffer;
     return buffer;
 }
 
 PageWalker::Content PageWalker::content(const Page& page) {
     if (page.header.crc) {
         const auto crc = static_cast<uint32_t>(crc32_z(0, page.body.begin, page.body.size()));
-        if (crc != *page.header.crc) fail(ErrorCode::INCORRECT_DATA, "a page's checksum is {:08x}, and not {:08x} as its header says", crc, *page.header.crc);
+        if (crc != *page.header.crc)
+            fail(ErrorCode::INCORRECT_DATA, "a page's checksum is {:08x}, and not {:08x} as its header says", crc,
+                 *page.header.crc);
     }
     size_t levels = 0;
     if (page.header.kind == PageKind::DataV2) {
@@ -76,7 +83,8 @@ PageWalker::Content PageWalker::content(const Page& page) {
         if (levels > page.body.size() || levels > page.header.uncompressed_size)
             fail(ErrorCode::INCORRECT_DATA, "a page's levels pass its end");
     }
-    if (chunk_.compression == Compression::Uncompressed || (page.header.kind == PageKind::DataV2 && !page.header.compressed))
+    if (chunk_.compression == Compression::Uncompressed ||
+        (page.header.kind == PageKind::DataV2 && !page.header.compressed))
         return {page.body, chunk_owner_};
     const std::span<const uint8_t> in(page.body.begin + levels, page.body.end);
     const size_t size = page.header.uncompressed_size;

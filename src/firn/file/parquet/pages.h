@@ -28,8 +28,8 @@ public:
     const PageHeader& header() const { return page_.header; }
 
     struct Content {
-        Bytes bytes;       // the page decompressed; for DataV2 with its levels in front
-        BufferPtr owner;   // what keeps them alive
+        Bytes bytes;      // the page decompressed; for DataV2 with its levels in front
+        BufferPtr owner;  // what keeps them alive
     };
     /// A page's content; checks its checksum where it has one.
     Content content(const Page& page);
@@ -40,7 +40,7 @@ private:
     std::shared_ptr<const storage::OpenFile> file_;
     const ColumnChunk& chunk_;
     bool loaded_ = false;
-    Bytes bytes_;                          // of the chunk not yet walked over
+    Bytes bytes_;  // of the chunk not yet walked over
     BufferPtr chunk_owner_;
     int64_t values_left_;
     Page page_;

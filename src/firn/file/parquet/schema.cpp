@@ -67,7 +67,8 @@ private:
 
     /// A field as its repetition says: a repeated one is a list of what it holds.
     void convert(size_t at, Levels above, Node& node, FileField& field) {
-        if (!is_repeated(at)) return convert_value(at, above, element(at).repetition == Repetition::Optional, node, field);
+        if (!is_repeated(at))
+            return convert_value(at, above, element(at).repetition == Repetition::Optional, node, field);
         make_list(at, above, false, node, field);
         const Levels inner = deeper(above, true, true);
         node.repeated_definition = inner.definition;
@@ -98,11 +99,16 @@ private:
         node.definition = levels.definition;
         node.repetition = levels.repetition;
         path_.push_back(element(at).name);
-        if (!is_group(at)) convert_leaf(at, optional, node, field);
-        else if (is_variant(at)) convert_variant(at, levels, node, field);
-        else if (is_list(at)) convert_list(at, levels, node, field);
-        else if (is_map(at)) convert_map(at, levels, node, field);
-        else convert_struct(at, levels, node, field);
+        if (!is_group(at))
+            convert_leaf(at, optional, node, field);
+        else if (is_variant(at))
+            convert_variant(at, levels, node, field);
+        else if (is_list(at))
+            convert_list(at, levels, node, field);
+        else if (is_map(at))
+            convert_map(at, levels, node, field);
+        else
+            convert_struct(at, levels, node, field);
         path_.pop_back();
     }
 
@@ -110,22 +116,28 @@ private:
         return element(at).annotation == Annotation::List && children_[at].size() == 1 && is_repeated(children_[at][0]);
     }
     bool is_map(size_t at) const {
-        if (element(at).annotation != Annotation::Map && element(at).annotation != Annotation::MapKeyValue) return false;
+        if (element(at).annotation != Annotation::Map && element(at).annotation != Annotation::MapKeyValue)
+            return false;
         if (children_[at].size() != 1) return false;
         const size_t pair = children_[at][0];
-        return is_repeated(pair) && is_group(pair) && children_[pair].size() == 2 && !is_repeated(children_[pair][0]) && !is_group(children_[pair][0]);
+        return is_repeated(pair) && is_group(pair) && children_[pair].size() == 2 && !is_repeated(children_[pair][0]);
     }
     /// Annotated, or the bare group of `metadata` and `value` that Iceberg writers made before the annotation existed.
     bool is_variant(size_t at) const {
         if (element(at).annotation == Annotation::Variant) return !children_[at].empty();
-        if (element(at).annotation != Annotation::None || children_[at].size() < 2 || children_[at].size() > 3) return false;
+        if (element(at).annotation != Annotation::None || children_[at].size() < 2 || children_[at].size() > 3)
+            return false;
         bool metadata = false, value = false, other = false;
         for (size_t child : children_[at]) {
             const SchemaElement& member = element(child);
-            const bool bytes = member.physical == PhysicalType::ByteArray && member.annotation == Annotation::None && !member.field_id;
-            if (member.name == "metadata") metadata = bytes && member.repetition == Repetition::Required;
-            else if (member.name == "value") value = bytes;
-            else if (member.name != "typed_value") other = true;
+            const bool bytes =
+                member.physical == PhysicalType::ByteArray && member.annotation == Annotation::None && !member.field_id;
+            if (member.name == "metadata")
+                metadata = bytes && member.repetition == Repetition::Required;
+            else if (member.name == "value")
+                value = bytes;
+            else if (member.name != "typed_value")
+                other = true;
         }
         return metadata && value && !other;
     }
@@ -207,9 +219,11 @@ private:
         leaf.path = path();
         leaf.annotation = from.annotation;
         leaf.utc = from.utc;
-        if (leaf.physical == PhysicalType::FixedLenByteArray && (leaf.length <= 0 || leaf.length > (1 << 24)))
-            fail(ErrorCode::INCORRECT_DATA, "column '{}' has values of {} bytes, which is out of range", leaf.path, leaf.length);
-        if (from.children != 0) fail(ErrorCode::INCORRECT_DATA, "column '{}' has both a physical type and children", leaf.path);
+        if (leaf.physical == PhysicalType::FixedLenByteArray && (leaf.length <= 0 || leaf.length > 0xFFFFFF))
+            fail(ErrorCode::INCORRECT_DATA, "column '{}' has values of {} bytes, which is out of range", leaf.path,
+                 leaf.length);
+        if (from.children != 0)
+            fail(ErrorCode::INCORRECT_DATA, "column '{}' has both a physical type and children", leaf.path);
         choose_type(from, leaf);
         field.utc = from.utc;
         field.type = optional ? make_nullable(leaf.type) : leaf.type;
@@ -219,23 +233,32 @@ private:
 
     void choose_type(const SchemaElement& from, Leaf& leaf) {
         switch (leaf.physical) {
-            case PhysicalType::Boolean: leaf.type = make_type(TypeId::Bool); return;
-            case PhysicalType::Int32: return choose_int32(from, leaf);
-            case PhysicalType::Int64: return choose_int64(from, leaf);
+            case PhysicalType::Boolean:
+                leaf.type = make_type(TypeId::Bool);
+                return;
+            case PhysicalType::Int32:
+                return choose_int32(from, leaf);
+            case PhysicalType::Int64:
+                return choose_int64(from, leaf);
             case PhysicalType::Int96:
                 leaf.type = ticks(9);
                 leaf.conversion = Conversion::Int96;
                 leaf.ordered = false;
                 return;
-            case PhysicalType::Float: leaf.type = make_type(TypeId::Float32); return;
-            case PhysicalType::Double: leaf.type = make_type(TypeId::Float64); return;
+            case PhysicalType::Float:
+                leaf.type = make_type(TypeId::Float32);
+                return;
+            case PhysicalType::Double:
+                leaf.type = make_type(TypeId::Float64);
+                return;
             case PhysicalType::ByteArray:
                 leaf.is_unsigned = true;
                 leaf.ordered = from.annotation != Annotation::Geometry && from.annotation != Annotation::Geography;
                 if (from.annotation == Annotation::Decimal && choose_decimal(from, leaf)) return;
                 leaf.type = make_type(TypeId::String);
                 return;
-            case PhysicalType::FixedLenByteArray: return choose_fixed(from, leaf);
+            case PhysicalType::FixedLenByteArray:
+                return choose_fixed(from, leaf);
         }
     }
 
@@ -338,20 +361,24 @@ private:
 
 size_t Leaf::raw_width() const {
     switch (physical) {
-        case PhysicalType::Boolean: return 1;
+        case PhysicalType::Boolean:
+            return 1;
         case PhysicalType::Int32:
-        case PhysicalType::Float: return 4;
+        case PhysicalType::Float:
+            return 4;
         case PhysicalType::Int64:
-        case PhysicalType::Double: return 8;
-        case PhysicalType::Int96: return 12;
-        case PhysicalType::ByteArray: return sizeof(StringRef);
-        case PhysicalType::FixedLenByteArray: return static_cast<size_t>(length);
+        case PhysicalType::Double:
+            return 8;
+        case PhysicalType::Int96:
+            return 12;
+        case PhysicalType::ByteArray:
+            return sizeof(StringRef);
+        case PhysicalType::FixedLenByteArray:
+            return static_cast<size_t>(length);
     }
     return 0;
 }
 
-Schema build_schema(const std::vector<SchemaElement>& elements) {
-    return Builder(elements).build();
-}
+Schema build_schema(const std::vector<SchemaElement>& elements) { return Builder(elements).build(); }
 
 }  // namespace firn::file::pq

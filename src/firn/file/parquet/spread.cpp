@@ -33,13 +33,16 @@ void spread_portable(const T* values, const uint8_t* valid, size_t n, T fill, T*
     }
 }
 
-__attribute__((target("avx2"))) void spread_avx2(const uint32_t* values, const uint8_t* valid, size_t n, uint32_t fill, uint32_t* out) {
+__attribute__((target("avx2"))) void spread_avx2(const uint32_t* values, const uint8_t* valid, size_t n, uint32_t fill,
+                                                 uint32_t* out) {
     const __m256i fills = _mm256_set1_epi32(static_cast<int>(fill));
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const unsigned mask = mask_of(valid + i);
-        const __m256i places = _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kPlaces8[mask].data())));
-        const __m256i moved = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(values)), places);
+        const __m256i places =
+            _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kPlaces8[mask].data())));
+        const __m256i moved =
+            _mm256_permutevar8x32_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(values)), places);
         const __m256i chosen = _mm256_castps_si256(
             _mm256_blendv_ps(_mm256_castsi256_ps(moved), _mm256_castsi256_ps(fills), _mm256_castsi256_ps(places)));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), chosen);
@@ -63,15 +66,18 @@ constexpr auto kPlaces4 = [] {
     return table;
 }();
 
-__attribute__((target("avx2"))) void spread_avx2(const uint64_t* values, const uint8_t* valid, size_t n, uint64_t fill, uint64_t* out) {
+__attribute__((target("avx2"))) void spread_avx2(const uint64_t* values, const uint8_t* valid, size_t n, uint64_t fill,
+                                                 uint64_t* out) {
     const __m256i fills = _mm256_set1_epi64x(static_cast<int64_t>(fill));
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const unsigned both = mask_of(valid + i);
         for (size_t half = 0; half < 2; ++half) {
             const unsigned mask = both >> (4 * half) & 15;
-            const __m256i places = _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kPlaces4[mask].data())));
-            const __m256i moved = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(values)), places);
+            const __m256i places =
+                _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kPlaces4[mask].data())));
+            const __m256i moved =
+                _mm256_permutevar8x32_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(values)), places);
             const __m256i chosen = _mm256_castps_si256(
                 _mm256_blendv_ps(_mm256_castsi256_ps(moved), _mm256_castsi256_ps(fills), _mm256_castsi256_ps(places)));
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i + 4 * half), chosen);
@@ -109,7 +115,8 @@ void join(const uint8_t* const* streams, size_t n, char* out) {
             }
             for (size_t k = 0; k < Width; ++k) now[k] = next[k];
         }
-        for (size_t k = 0; k < Width; ++k) _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * Width + 16 * k), now[k]);
+        for (size_t k = 0; k < Width; ++k)
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * Width + 16 * k), now[k]);
     }
     join_scalar<Width>(streams, i, n, out);
 }

@@ -41,7 +41,8 @@ VectorPtr converted_bound(const Leaf& leaf, std::string_view bytes) {
 
 VectorPtr decode_bound(const Leaf& leaf, std::string_view bytes, bool lower) {
     const bool variable = leaf.physical == PhysicalType::ByteArray;
-    if (leaf.conversion == Conversion::FixedBytes)  // may be truncated: then shorter than the type, and a bound nonetheless
+    if (leaf.conversion ==
+        Conversion::FixedBytes)  // may be truncated: then shorter than the type, and a bound nonetheless
         return bytes.size() == static_cast<size_t>(leaf.length) ? make_string_value(leaf.type, bytes) : nullptr;
     if (!variable && bytes.size() != leaf.raw_width()) return nullptr;
     if (leaf.conversion == Conversion::DecimalBytes && bytes.empty()) return nullptr;
@@ -75,14 +76,15 @@ bool order_is_known(const Leaf& leaf, ColumnOrder order) {
     if (!leaf.ordered) return false;
     if (order == ColumnOrder::TypeDefined) return true;
     return order == ColumnOrder::Ieee754Total &&
-           (leaf.physical == PhysicalType::Float || leaf.physical == PhysicalType::Double || leaf.conversion == Conversion::Float16);
+           (leaf.physical == PhysicalType::Float || leaf.physical == PhysicalType::Double ||
+            leaf.conversion == Conversion::Float16);
 }
 
 namespace {
 
 /// A NaN among the bounds means that its writer compared NaNs: then neither bound says anything.
-void set_bounds(const Leaf& leaf, std::optional<std::string_view> min, std::optional<std::string_view> max, bool min_exact, bool max_exact,
-                ValueStatistics& out) {
+void set_bounds(const Leaf& leaf, std::optional<std::string_view> min, std::optional<std::string_view> max,
+                bool min_exact, bool max_exact, ValueStatistics& out) {
     if (min) out.min = decode_bound(leaf, *min, true);
     if (max) out.max = decode_bound(leaf, *max, false);
     if (is_float(leaf.type->id())) {
@@ -119,10 +121,14 @@ ValueStatistics chunk_statistics(const Leaf& leaf, const ColumnChunk& chunk, Col
 void page_bounds(const Leaf& leaf, const ColumnIndex& index, size_t page, bool ordered, PageRange& out) {
     ValueStatistics& statistics = out.statistics;
     statistics.values = out.rows;
-    if (!index.null_counts.empty() && index.null_counts[page] >= 0) statistics.null_count = static_cast<uint64_t>(index.null_counts[page]);
-    if (page < index.nan_counts.size() && index.nan_counts[page] >= 0) statistics.nan_count = static_cast<uint64_t>(index.nan_counts[page]);
-    if (index.null_pages[page]) statistics.null_count = out.rows;
-    else if (ordered) set_bounds(leaf, index.min[page], index.max[page], false, false, statistics);
+    if (!index.null_counts.empty() && index.null_counts[page] >= 0)
+        statistics.null_count = static_cast<uint64_t>(index.null_counts[page]);
+    if (page < index.nan_counts.size() && index.nan_counts[page] >= 0)
+        statistics.nan_count = static_cast<uint64_t>(index.nan_counts[page]);
+    if (index.null_pages[page])
+        statistics.null_count = out.rows;
+    else if (ordered)
+        set_bounds(leaf, index.min[page], index.max[page], false, false, statistics);
 }
 
 }  // namespace firn::file::pq

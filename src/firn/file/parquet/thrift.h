@@ -13,8 +13,20 @@
 namespace firn::file::pq {
 
 enum class ThriftType : uint8_t {
-    Stop = 0, True = 1, False = 2, Byte = 3, I16 = 4, I32 = 5, I64 = 6, Double = 7, Binary = 8, List = 9, Set = 10, Map = 11,
-    Struct = 12, Uuid = 13,
+    Stop = 0,
+    True = 1,
+    False = 2,
+    Byte = 3,
+    I16 = 4,
+    I32 = 5,
+    I64 = 6,
+    Double = 7,
+    Binary = 8,
+    List = 9,
+    Set = 10,
+    Map = 11,
+    Struct = 12,
+    Uuid = 13,
 };
 
 class ThriftReader {
@@ -25,7 +37,8 @@ public:
     /// Bytes read so far.
     size_t position() const { return static_cast<size_t>(at_ - begin_); }
 
-    /// Calls on_field(id, type) for each field; it reads the value and returns true, or returns false to have it skipped.
+    /// Calls on_field(id, type) for each field; it reads the value and returns true, or returns false to have it
+    /// skipped.
     template <typename F>
     void structure(F&& on_field) {
         enter();
@@ -82,19 +95,37 @@ public:
     void skip(ThriftType type) {
         switch (type) {
             case ThriftType::True:
-            case ThriftType::False: return;
-            case ThriftType::Byte: byte(); return;
+            case ThriftType::False:
+                return;
+            case ThriftType::Byte:
+                byte();
+                return;
             case ThriftType::I16:
             case ThriftType::I32:
-            case ThriftType::I64: varint(); return;
-            case ThriftType::Double: advance(8); return;
-            case ThriftType::Uuid: advance(16); return;
-            case ThriftType::Binary: binary(type); return;
+            case ThriftType::I64:
+                varint();
+                return;
+            case ThriftType::Double:
+                advance(8);
+                return;
+            case ThriftType::Uuid:
+                advance(16);
+                return;
+            case ThriftType::Binary:
+                binary(type);
+                return;
             case ThriftType::List:
-            case ThriftType::Set: list(type, [this](ThriftType element) { skip_element(element); }); return;
-            case ThriftType::Map: skip_map(); return;
-            case ThriftType::Struct: structure([](int, ThriftType) { return false; }); return;
-            default: wrong_type();
+            case ThriftType::Set:
+                list(type, [this](ThriftType element) { skip_element(element); });
+                return;
+            case ThriftType::Map:
+                skip_map();
+                return;
+            case ThriftType::Struct:
+                structure([](int, ThriftType) { return false; });
+                return;
+            default:
+                wrong_type();
         }
     }
 
@@ -128,8 +159,10 @@ private:
         return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
     }
     void skip_element(ThriftType type) {
-        if (type == ThriftType::True || type == ThriftType::False) advance(1);
-        else skip(type);
+        if (type == ThriftType::True || type == ThriftType::False)
+            advance(1);
+        else
+            skip(type);
     }
     void skip_map() {
         enter();

@@ -12,9 +12,7 @@ namespace {
 
 constexpr int kMaxDepth = 300;
 
-[[noreturn]] void damaged(const char* what) {
-    fail(ErrorCode::INCORRECT_DATA, "a variant is damaged: {}", what);
-}
+[[noreturn]] void damaged(const char* what) { fail(ErrorCode::INCORRECT_DATA, "a variant is damaged: {}", what); }
 
 std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size) {
     if (offset > bytes.size() || size > bytes.size() - offset) damaged("it is cut off");
@@ -71,7 +69,8 @@ struct Container {
 
 class Writer {
 public:
-    Writer(std::string& out, const VariantMetadata& metadata, size_t bytes) : out_(out), metadata_(metadata), left_(bytes) {}
+    Writer(std::string& out, const VariantMetadata& metadata, size_t bytes)
+        : out_(out), metadata_(metadata), left_(bytes) {}
 
     void write(std::string_view value, int depth) {
         if (value.empty()) damaged("a value is missing");
@@ -80,10 +79,14 @@ public:
         if (left_-- == 0) damaged("its values overlap");
         const auto head = static_cast<uint8_t>(value[0]);
         switch (head & 3) {
-            case 0: return write_primitive(value, head >> 2);
-            case 1: return append_json_string(out_, part(value, 1, head >> 2));
-            case 2: return write_object(value, depth);
-            default: return write_array(value, depth);
+            case 0:
+                return write_primitive(value, head >> 2);
+            case 1:
+                return append_json_string(out_, part(value, 1, head >> 2));
+            case 2:
+                return write_object(value, depth);
+            default:
+                return write_array(value, depth);
         }
     }
 
@@ -118,32 +121,56 @@ private:
 
     void write_primitive(std::string_view value, int kind) {
         switch (kind) {
-            case 0: out_ += "null"; return;
-            case 1: out_ += "true"; return;
-            case 2: out_ += "false"; return;
-            case 3: return append_int(out_, fixed<int8_t>(value, 1));
-            case 4: return append_int(out_, fixed<int16_t>(value, 1));
-            case 5: return append_int(out_, fixed<int32_t>(value, 1));
-            case 6: return append_int(out_, fixed<int64_t>(value, 1));
-            case 7: return append_json_float(out_, fixed<double>(value, 1));
-            case 8: return write_decimal<int32_t>(value);
-            case 9: return write_decimal<int64_t>(value);
-            case 10: return write_decimal<Int128>(value);
-            case 11: return append_json_date(out_, fixed<int32_t>(value, 1));
-            case 12: return append_json_timestamp(out_, fixed<int64_t>(value, 1), 6, true);
-            case 13: return append_json_timestamp(out_, fixed<int64_t>(value, 1), 6, false);
-            case 14: return append_json_float(out_, fixed<float>(value, 1));
-            case 15: return append_json_base64(out_, sized(value));
-            case 16: return append_json_string(out_, sized(value));
-            case 17: return append_json_time(out_, fixed<int64_t>(value, 1), 6);
-            case 18: return append_json_timestamp(out_, fixed<int64_t>(value, 1), 9, true);
-            case 19: return append_json_timestamp(out_, fixed<int64_t>(value, 1), 9, false);
+            case 0:
+                out_ += "null";
+                return;
+            case 1:
+                out_ += "true";
+                return;
+            case 2:
+                out_ += "false";
+                return;
+            case 3:
+                return append_int(out_, fixed<int8_t>(value, 1));
+            case 4:
+                return append_int(out_, fixed<int16_t>(value, 1));
+            case 5:
+                return append_int(out_, fixed<int32_t>(value, 1));
+            case 6:
+                return append_int(out_, fixed<int64_t>(value, 1));
+            case 7:
+                return append_json_float(out_, fixed<double>(value, 1));
+            case 8:
+                return write_decimal<int32_t>(value);
+            case 9:
+                return write_decimal<int64_t>(value);
+            case 10:
+                return write_decimal<Int128>(value);
+            case 11:
+                return append_json_date(out_, fixed<int32_t>(value, 1));
+            case 12:
+                return append_json_timestamp(out_, fixed<int64_t>(value, 1), 6, true);
+            case 13:
+                return append_json_timestamp(out_, fixed<int64_t>(value, 1), 6, false);
+            case 14:
+                return append_json_float(out_, fixed<float>(value, 1));
+            case 15:
+                return append_json_base64(out_, sized(value));
+            case 16:
+                return append_json_string(out_, sized(value));
+            case 17:
+                return append_json_time(out_, fixed<int64_t>(value, 1), 6);
+            case 18:
+                return append_json_timestamp(out_, fixed<int64_t>(value, 1), 9, true);
+            case 19:
+                return append_json_timestamp(out_, fixed<int64_t>(value, 1), 9, false);
             case 20: {
                 UInt128 uuid = 0;
                 for (char byte : part(value, 1, 16)) uuid = uuid << 8 | static_cast<uint8_t>(byte);
                 return append_json_uuid(out_, uuid);
             }
-            default: fail(ErrorCode::NOT_IMPLEMENTED, "a variant holds a value of type {}, which is not known", kind);
+            default:
+                fail(ErrorCode::NOT_IMPLEMENTED, "a variant holds a value of type {}, which is not known", kind);
         }
     }
 
@@ -157,7 +184,8 @@ private:
 VariantMetadata::VariantMetadata(std::string_view bytes) : bytes_(bytes) {
     if (bytes.empty()) damaged("its metadata are empty");
     const auto header = static_cast<uint8_t>(bytes[0]);
-    if ((header & 15) != 1) fail(ErrorCode::NOT_IMPLEMENTED, "a variant is of version {}, which is not known", header & 15);
+    if ((header & 15) != 1)
+        fail(ErrorCode::NOT_IMPLEMENTED, "a variant is of version {}, which is not known", header & 15);
     offset_size_ = (header >> 6) + 1u;
     size_ = number(bytes, 1, offset_size_);
     if (size_ > bytes.size()) damaged("its metadata are cut off");

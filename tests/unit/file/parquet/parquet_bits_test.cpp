@@ -44,7 +44,8 @@ TEST(BitUnpack, EveryWidthAndPositionGivesWhatWasPacked) {
         for (const size_t first : {0u, 1u, 7u, 8u, 13u, 64u, 499u}) {
             for (const size_t n : {size_t{0}, size_t{1}, size_t{9}, size_t{100}, values.size() - first}) {
                 if (n > values.size() - first) continue;
-                const std::vector<uint32_t> expected(values.begin() + static_cast<long>(first), values.begin() + static_cast<long>(first + n));
+                const std::vector<uint32_t> expected(values.begin() + static_cast<long>(first),
+                                                     values.begin() + static_cast<long>(first + n));
                 std::vector<uint32_t> fast(n), portable(n);
                 unpack_bits(bytes.data(), bytes.data() + bytes.size(), first, n, width, fast.data());
                 unpack_bits_portable(bytes.data(), bytes.data() + bytes.size(), first, n, width, portable.data());
@@ -105,7 +106,8 @@ TEST(JoinStreams, BytesComeBackTogether) {
             std::vector<char> values(n * width), out(n * width);
             std::vector<uint8_t> bytes(n * width);
             for (char& byte : values) byte = static_cast<char>(random());
-            for (size_t i = 0; i < values.size(); ++i) bytes[i % width * n + i / width] = static_cast<uint8_t>(values[i]);
+            for (size_t i = 0; i < values.size(); ++i)
+                bytes[i % width * n + i / width] = static_cast<uint8_t>(values[i]);
             const uint8_t* streams[8] = {};
             for (size_t k = 0; k < width; ++k) streams[k] = bytes.data() + k * n;
             join_streams(streams, width, n, out.data());
@@ -154,7 +156,9 @@ TEST(HybridReader, PartsOfAnySizeGiveAllValues) {
             const size_t at = got.size();
             got.resize(at + n);
             switch (random() % 3) {
-                case 0: reader.read(n, got.data() + at); break;
+                case 0:
+                    reader.read(n, got.data() + at);
+                    break;
                 case 1: {
                     std::vector<uint32_t> rows, picked;
                     for (uint32_t row = 0; row < n; ++row)
@@ -199,7 +203,9 @@ TEST(LevelReader, OldLevelsArePackedFromTheHighestBit) {
 
 std::vector<uint8_t> encode_deltas(const std::vector<int64_t>& values) {
     std::vector<uint8_t> out;
-    const auto zigzag = [](int64_t value) { return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63); };
+    const auto zigzag = [](int64_t value) {
+        return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
+    };
     put_varint(out, 128);
     put_varint(out, 4);
     put_varint(out, values.size());
@@ -221,7 +227,8 @@ std::vector<uint8_t> encode_deltas(const std::vector<int64_t>& values) {
         for (int width : widths) out.push_back(static_cast<uint8_t>(width));
         for (size_t mini = 0; mini * 32 < deltas.size(); ++mini) {
             BitWriter writer;
-            for (size_t i = mini * 32; i < mini * 32 + 32; ++i) writer.put(i < deltas.size() ? deltas[i] : 0, widths[mini]);
+            for (size_t i = mini * 32; i < mini * 32 + 32; ++i)
+                writer.put(i < deltas.size() ? deltas[i] : 0, widths[mini]);
             out.insert(out.end(), writer.bytes().begin(), writer.bytes().end());
         }
     }
@@ -233,7 +240,8 @@ TEST(DeltaReader, AllWidthsAndPartialReads) {
     for (int width = 0; width <= 63; ++width) {
         for (const size_t n : {size_t{0}, size_t{1}, size_t{2}, size_t{33}, size_t{129}, size_t{1000}}) {
             std::vector<int64_t> values(n);
-            for (int64_t& value : values) value = static_cast<int64_t>(random() >> (63 - width) >> 1) * (random() % 2 ? 1 : -1);
+            for (int64_t& value : values)
+                value = static_cast<int64_t>(random() >> (63 - width) >> 1) * (random() % 2 ? 1 : -1);
             std::vector<uint8_t> bytes = encode_deltas(values);
             const size_t size = bytes.size();
             DeltaReader reader(bytes.data(), bytes.data() + size);
@@ -263,9 +271,9 @@ TEST(DeltaReader, HeadersWithoutSenseAreRefused) {
         EXPECT_THROW(DeltaReader(bytes.data(), bytes.data() + bytes.size()), Error);
     };
     refused({});
-    refused({0, 4, 1, 0});              // blocks of no values
-    refused({0x80, 0x01, 0, 1, 0});     // no miniblocks
-    refused({0x80, 0x01, 3, 1, 0});     // 128 values in 3 of them
+    refused({0, 4, 1, 0});                                            // blocks of no values
+    refused({0x80, 0x01, 0, 1, 0});                                   // no miniblocks
+    refused({0x80, 0x01, 3, 1, 0});                                   // 128 values in 3 of them
     refused({0x80, 0x01, 4, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0});  // too many values
 }
 

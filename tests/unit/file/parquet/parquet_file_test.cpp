@@ -98,7 +98,8 @@ TEST_P(ParquetTypes, DamageIsAnErrorOrAnotherAnswer) {
         EXPECT_THROW(open_parquet(open_bytes(whole.substr(0, size), "short.parquet")), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, ParquetTypes, testing::Values("dictionary_v1", "dictionary_v2", "plain", "fallback", "encodings"));
+INSTANTIATE_TEST_SUITE_P(Files, ParquetTypes,
+                         testing::Values("dictionary_v1", "dictionary_v2", "plain", "fallback", "encodings"));
 
 VectorPtr read_column(const DataFile& file, const std::string& name, size_t unit, const TypePtr& type = nullptr) {
     ReadField column = read_whole(field_of(file, name));
@@ -245,7 +246,8 @@ TEST(ParquetFile, ListsOfStructsWhoseFieldsAreAllMissingKeepTheirLengths) {
     };
     ReadField missing;
     missing.type = number;
-    std::string without = text_of(*file, wanted(missing)), with = text_of(*file, wanted(read_whole(field.children[0].children[0])));
+    std::string without = text_of(*file, wanted(missing)),
+                with = text_of(*file, wanted(read_whole(field.children[0].children[0])));
     for (char& c : with)
         if (c >= '0' && c <= '9') c = 'N';
     for (size_t at; (at = without.find("NULL")) != std::string::npos;) without.replace(at, 4, "N");
@@ -324,9 +326,11 @@ TEST(ParquetTesting, BloomFilter) {
     const auto file = open_parquet(storage::local_store().open(path));
     ASSERT_TRUE(file->has_bloom_filter(0, 0));
     const TypePtr string = make_type(TypeId::String);
-    for (const auto& row : rows_of(*file)) EXPECT_TRUE(file->might_contain(0, 0, make_string_value(string, row.substr(1, row.size() - 2))));
+    for (const auto& row : rows_of(*file))
+        EXPECT_TRUE(file->might_contain(0, 0, make_string_value(string, row.substr(1, row.size() - 2))));
     int found = 0;
-    for (int i = 0; i < 200; ++i) found += file->might_contain(0, 0, make_string_value(string, "absent" + std::to_string(i)));
+    for (int i = 0; i < 200; ++i)
+        found += file->might_contain(0, 0, make_string_value(string, "absent" + std::to_string(i)));
     EXPECT_LT(found, 40);
 }
 
