@@ -345,6 +345,26 @@ bool Parser::at_lambda() {
     return at(TokenType::Arrow, ahead + 1);
 }
 
+/// arrayMap(x, y -> x + y, a, b): two names or more before the arrow, all of them arguments of the lambda.
+bool Parser::at_bare_lambda() {
+    size_t ahead = 0;
+    while (at_name(ahead) && at(TokenType::Comma, ahead + 1)) ahead += 2;
+    return ahead > 0 && at_name(ahead) && at(TokenType::Arrow, ahead + 1);
+}
+
+ExprPtr Parser::parse_bare_lambda() {
+    Nesting nesting(*this);
+    auto lambda = std::make_shared<Expr>();
+    lambda->kind = ExprKind::Lambda;
+    lambda->pos = pos();
+    do {
+        lambda->lambda_args.push_back(parse_name());
+    } while (accept(TokenType::Comma, "Comma"));
+    expect(TokenType::Arrow, "Arrow");
+    lambda->args.push_back(parse_operators(kLambda + 1));
+    return finish(std::move(lambda));
+}
+
 ExprPtr Parser::parse_lambda() {
     auto lambda = std::make_shared<Expr>();
     lambda->kind = ExprKind::Lambda;

@@ -144,6 +144,9 @@ TableExpr Parser::parse_table_expr() {
         if (at_query(1)) {
             table.query = parse_parenthesized_query();
         } else {
+            if (at_keyword("EXPLAIN", 1) && at_name(2)) {
+                fail(ErrorCode::NOT_IMPLEMENTED, "EXPLAIN as a subquery is not supported");
+            }
             ++index_;
             const uint32_t outer_depth = query_depth_;
             const size_t outer_elements = elements_;

@@ -338,6 +338,10 @@ void Parser::parse_arguments(Expr& call) {
         expect(TokenType::CloseRound, "ClosingRoundBracket");
         return;
     }
+    if (at_bare_lambda()) {
+        call.args.push_back(parse_bare_lambda());
+        if (!accept(TokenType::Comma, "Comma") && !at(TokenType::CloseRound)) syntax_error();
+    }
     while (!at(TokenType::CloseRound)) {
         if (at_keyword("SETTINGS") && at_name(1) && at(TokenType::Equals, 2)) {
             ++index_;

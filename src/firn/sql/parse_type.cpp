@@ -191,7 +191,6 @@ Literal Parser::parse_setting_value() {
         return value;
     }
     if (try_literal(value)) return value;
-    if (at_name()) return Literal::from_string(parse_name());  // a word: SETTINGS join_algorithm = hash
     expected("literal");
     syntax_error();
 }

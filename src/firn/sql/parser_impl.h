@@ -100,6 +100,8 @@ private:
     ExprPtr parse_postfix(ExprPtr left);
     ExprPtr parse_primary();
     ExprPtr parse_lambda();
+    bool at_bare_lambda();
+    ExprPtr parse_bare_lambda();
     bool at_lambda();
     ExprPtr parse_number(bool negative);
     ExprPtr try_cast_of_literal();

@@ -88,6 +88,9 @@ private:
     void other(const OtherStatement& statement);
     void cluster(const std::string& name);
     static std::string table_name(const TableName& name);
+    /// A name whose dots part it: each part quoted where needed.
+    static std::string dotted(std::string_view name);
+    static std::string back_quoted(std::string_view name);
 
     std::string out_;
     bool multi_line_;

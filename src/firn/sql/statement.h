@@ -225,8 +225,8 @@ struct InsertStatement : Statement {
     std::optional<std::string> in_file;  // FROM INFILE 'f'
     std::string in_compression;
     // INSERT ... VALUES and INSERT ... FORMAT x: Statement::format is "Values" or x; `data` is what follows in the
-    // text: for VALUES up to the statement's semicolon, for others up to the end of the text (clickhouse's rule: after
-    // FORMAT name all the rest is data). Empty and has_data false when the data come otherwise.
+    // text: for Values up to the statement's semicolon, for others up to the first empty line or the end of the text.
+    // has_data is true for all of these, `data` empty when nothing follows: then the data come from elsewhere (stdin).
     bool has_data = false;
     std::string data;
     size_t data_pos = 0;

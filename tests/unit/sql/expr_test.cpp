@@ -171,6 +171,7 @@ TEST(Expr, Calls) {
         {"f(a,)", "62 SYNTAX_ERROR"},
         {"f(select 1)", "62 SYNTAX_ERROR"},
         {"arrayMap((x, y) -> x + y, a)", "arrayMap(lambda(tuple(x, y), plus(x, y)), a)"},
+        {"arrayMap(x, y -> x + y, a)", "arrayMap(lambda(tuple(x, y), plus(x, y)), a)"},
         {"f(() -> 1)", "f(lambda(tuple(), 1))"},
         {"sum(x) over w", "sum(x) OVER w"},
         {"sum(x) over (w rows 1 preceding)", "sum(x) OVER (w ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"},

@@ -57,6 +57,16 @@ TEST(Reader, DataOfOtherFormatsGoToTheEnd) {
     EXPECT_EQ(reader.next(), nullptr);
 }
 
+TEST(Reader, AnEmptyLineEndsTheData) {
+    StatementReader reader("insert into t format CSV 1\n2\n\nselect 1");
+    const StatementPtr statement = reader.next();
+    EXPECT_EQ(static_cast<const InsertStatement&>(*statement).data, "1\n2\n");
+    EXPECT_EQ(format_statement(*reader.next()), "SELECT 1");
+    StatementReader dos("insert into t format CSV 1\r\n\r\nselect 1");
+    EXPECT_EQ(static_cast<const InsertStatement&>(*dos.next()).data, "1\r\n");
+    EXPECT_EQ(format_statement(*dos.next()), "SELECT 1");
+}
+
 TEST(Reader, InsertWithoutInlineData) {
     StatementReader reader("insert into t format CSV; select 1");
     const StatementPtr statement = reader.next();
