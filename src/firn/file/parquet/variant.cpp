@@ -201,6 +201,13 @@ std::string_view VariantMetadata::name(uint64_t id) const {
     return part(bytes_, offsets + (size_ + 1) * offset_size_ + from, to - from);
 }
 
+size_t VariantMetadata::size() const {
+    const uint64_t names = 1 + (size_ + 2) * offset_size_;
+    const uint64_t length = number(bytes_, 1 + (size_ + 1) * offset_size_, offset_size_);
+    part(bytes_, names, length);
+    return names + length;
+}
+
 void append_variant(std::string& out, const VariantMetadata& metadata, std::string_view value) {
     Writer(out, metadata, value.size()).write(value, 0);
 }

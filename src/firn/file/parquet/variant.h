@@ -18,6 +18,8 @@ class VariantMetadata {
 public:
     explicit VariantMetadata(std::string_view bytes);
     std::string_view name(uint64_t id) const;
+    /// Bytes of the metadata: a value may be stored behind them.
+    size_t size() const;
 
 private:
     std::string_view bytes_;
