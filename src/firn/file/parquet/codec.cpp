@@ -11,11 +11,16 @@ namespace firn::file::pq {
 struct Decompressor::State {
     Compression compression;
     std::unique_ptr<arrow::util::Codec> codec;  // of what is not decompressed directly
-    ZSTD_DCtx* zstd = nullptr;
-    ~State() { ZSTD_freeDCtx(zstd); }
 };
 
 namespace {
+
+/// The thread's own: making one takes as long as decompressing a small page.
+ZSTD_DCtx* zstd_context() {
+    static thread_local const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
+                                                                                         ZSTD_freeDCtx);
+    return context.get();
+}
 
 std::unique_ptr<arrow::util::Codec> arrow_codec(arrow::Compression::type type) {
     auto codec = arrow::util::Codec::Create(type);
@@ -70,6 +75,7 @@ uint64_t most_per_byte(Compression compression) {
 Decompressor::Decompressor(Compression compression) : state_(std::make_unique<State>()) {
     state_->compression = compression;
     switch (compression) {
+        case Compression::Zstd:
         case Compression::Uncompressed:
         case Compression::Gzip:
             break;
@@ -84,9 +90,6 @@ Decompressor::Decompressor(Compression compression) : state_(std::make_unique<St
             break;
         case Compression::Lz4Raw:
             state_->codec = arrow_codec(arrow::Compression::LZ4);
-            break;
-        case Compression::Zstd:
-            state_->zstd = ZSTD_createDCtx();
             break;
         case Compression::Lzo:
             fail(ErrorCode::NOT_IMPLEMENTED, "LZO compression is not supported");
@@ -107,7 +110,7 @@ void Decompressor::decompress(std::span<const uint8_t> in, std::span<uint8_t> ou
     if (out.empty()) return;
     if (state_->compression == Compression::Gzip) return inflate_all(in, out);
     if (state_->compression == Compression::Zstd) {
-        const size_t got = ZSTD_decompressDCtx(state_->zstd, out.data(), out.size(), in.data(), in.size());
+        const size_t got = ZSTD_decompressDCtx(zstd_context(), out.data(), out.size(), in.data(), in.size());
         if (ZSTD_isError(got))
             fail(ErrorCode::INCORRECT_DATA, "a page is not valid zstd data: {}", ZSTD_getErrorName(got));
         if (got != out.size()) wrong_size(got, out.size());

@@ -44,8 +44,10 @@ struct ColumnReader::Slots {
     size_t count(const LeafRows& rows) const {
         const size_t n = rows.definition.size();
         if (rows.repetition.empty()) return n;
+        const uint8_t* repetitions = rows.repetition.data();
+        const uint8_t* definitions = rows.definition.data();
         size_t count = 0;
-        for (size_t i = 0; i < n; ++i) count += (rows.repetition[i] <= repetition) & (rows.definition[i] >= definition);
+        for (size_t i = 0; i < n; ++i) count += (repetitions[i] <= repetition) & (definitions[i] >= definition);
         return count;
     }
 };

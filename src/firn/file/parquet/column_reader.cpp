@@ -191,8 +191,10 @@ VectorPtr ColumnReader::assemble_list(Plan& plan, const Slots& slots) {
     size_t n = 0;
     int64_t elements = 0;
     bool orphans = false;
+    const uint8_t* definitions = rows.definition.data();
+    const uint8_t* repetitions = rows.repetition.data();
     for (size_t i = 0; i < rows.definition.size(); ++i) {
-        const uint8_t repetition = rows.repetition[i], definition = rows.definition[i];
+        const uint8_t repetition = repetitions[i], definition = definitions[i];
         out[n] = elements;
         n += (repetition <= slots.repetition) & (definition >= slots.definition);
         elements += (repetition <= inner.repetition) & (definition >= inner.definition);

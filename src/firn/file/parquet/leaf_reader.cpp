@@ -401,6 +401,12 @@ VectorPtr LeafReader::read(uint64_t begin, size_t count, const Selection* select
 
 // ---- Values with levels
 
+void LevelList::grow(size_t n) {
+    auto larger = Buffer::allocate(std::max(size_ + n, 2 * size_));
+    if (size_) std::memcpy(larger->mutable_data(), levels_->data(), size_);
+    levels_ = std::move(larger);
+}
+
 bool LeafReader::fill_block() {
     const size_t n = std::min(kBlock, page_entries_ - page_at_);
     definition_.read(n, block_definition_);
@@ -436,9 +442,8 @@ void LeafReader::read_page_rows(uint64_t begin, uint64_t end, LeafRows& out, Pag
         tally.skipped += count_equal(levels + from, take - from, max_definition_);
         tally.taken += count_equal(levels + take, at - take, max_definition_);
         check_levels(levels + take, at - take);
-        out.definition.insert(out.definition.end(), levels + take, levels + at);
-        if (node_.repetition)
-            out.repetition.insert(out.repetition.end(), block_repetition_ + take, block_repetition_ + at);
+        out.definition.append(levels + take, at - take);
+        if (node_.repetition) out.repetition.append(block_repetition_ + take, at - take);
         if (at < block_size_) return;
     }
 }

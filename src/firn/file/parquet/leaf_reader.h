@@ -14,11 +14,31 @@
 
 namespace firn::file::pq {
 
+/// Levels, one after another, in a block that grows.
+class LevelList {
+public:
+    const uint8_t* data() const { return levels_ ? levels_->as<uint8_t>() : nullptr; }
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    uint8_t operator[](size_t i) const { return data()[i]; }
+    void append(const uint8_t* levels, size_t n) {
+        if (n == 0) return;
+        if (!levels_ || levels_->size() - size_ < n) grow(n);
+        std::memcpy(levels_->mutable_as<uint8_t>() + size_, levels, n);
+        size_ += n;
+    }
+
+private:
+    void grow(size_t n);
+    MutableBufferPtr levels_;
+    size_t size_ = 0;
+};
+
 /// Levels of some rows of a leaf, and its values at those of them that have one.
 struct LeafRows {
-    TrackedVector<uint8_t> definition;
-    TrackedVector<uint8_t> repetition;  // empty where the leaf is not repeated: all 0
-    VectorPtr values;                   // one for each entry whose definition is the leaf's own; null without values
+    LevelList definition;
+    LevelList repetition;  // empty where the leaf is not repeated: all 0
+    VectorPtr values;      // one for each entry whose definition is the leaf's own; null without values
 };
 
 class LeafReader {
