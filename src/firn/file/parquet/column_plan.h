@@ -47,7 +47,9 @@ struct ColumnReader::Slots {
         const uint8_t* repetitions = rows.repetition.data();
         const uint8_t* definitions = rows.definition.data();
         size_t count = 0;
-        for (size_t i = 0; i < n; ++i) count += (repetitions[i] <= repetition) & (definitions[i] >= definition);
+        for (size_t i = 0; i < n; ++i)
+            count +=
+                static_cast<size_t>(repetitions[i] <= repetition) & static_cast<size_t>(definitions[i] >= definition);
         return count;
     }
 };
