@@ -63,6 +63,17 @@ UInt256 UInt256::operator>>(unsigned bits) const {
 UInt256 UInt256::divide(const UInt256& divisor, UInt256& remainder) const {
     UInt256 quotient;
     remainder = UInt256();
+    if ((divisor.limbs[1] | divisor.limbs[2] | divisor.limbs[3]) == 0) {
+        // Divisors of 64 bits, as printing has them: one division a limb.
+        UInt128 rest = 0;
+        for (int i = 3; i >= 0; --i) {
+            rest = rest << 64 | limbs[i];
+            quotient.limbs[i] = static_cast<uint64_t>(rest / divisor.limbs[0]);
+            rest %= divisor.limbs[0];
+        }
+        remainder.limbs[0] = static_cast<uint64_t>(rest);
+        return quotient;
+    }
     for (int bit = 255; bit >= 0; --bit) {
         remainder = remainder << 1;
         remainder.limbs[0] |= (limbs[bit / 64] >> (bit % 64)) & 1;
@@ -109,11 +120,15 @@ std::string to_string(Int128 value) {
 std::string to_string(const UInt256& value) {
     std::string text;
     UInt256 rest = value;
-    const UInt256 ten(10);
+    constexpr int kDigitsAtOnce = 19;
+    const UInt256 power(UInt128{10'000'000'000'000'000'000u});
     do {
-        UInt256 digit;
-        rest = rest.divide(ten, digit);
-        text.push_back(static_cast<char>('0' + digit.limbs[0]));
+        UInt256 digits;
+        rest = rest.divide(power, digits);
+        const bool is_last = rest == UInt256();
+        uint64_t part = digits.limbs[0];
+        for (int i = 0; is_last ? part || text.empty() : i < kDigitsAtOnce; ++i, part /= 10)
+            text.push_back(static_cast<char>('0' + part % 10));
     } while (rest != UInt256());
     std::reverse(text.begin(), text.end());
     return text;
