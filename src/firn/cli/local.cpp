@@ -1,0 +1,197 @@
+#include "firn/cli/local.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "firn/base/error.h"
+#include "firn/cli/shell.h"
+#include "firn/cli/version.h"
+#include "firn/session/session.h"
+#include "firn/sql/parser.h"
+
+namespace firn::cli {
+namespace {
+
+session::Session* interruptible = nullptr;
+
+/// First Ctrl-C: the running statement is cancelled. With none running, or at the second: the process ends.
+void on_interrupt(int) {
+    static volatile std::sig_atomic_t asked = 0;
+    if (interruptible && interruptible->cancel() && asked++ == 0) return;
+    _exit(130);
+}
+
+struct Arguments {
+    std::vector<std::string> queries;
+    std::vector<std::string> files;
+    std::string format;
+    bool time = false;
+    bool profile_events = false;
+    bool help = false;
+    bool version = false;
+    std::vector<std::string> rest;
+};
+
+/// Writes all of it or fails; a closed pipe ends the program quietly, as users of `| head` expect.
+void write_stdout(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            if (errno == EPIPE) _exit(0);
+            fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to standard output: {}", std::strerror(errno));
+        }
+        bytes.remove_prefix(static_cast<size_t>(written));
+    }
+}
+
+std::string read_whole(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) fail(ErrorCode::FILE_DOESNT_EXIST, "Cannot open the query file '{}'", path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::string read_stdin() {
+    std::string text;
+    char block[65536];
+    for (;;) {
+        const ssize_t n = ::read(STDIN_FILENO, block, sizeof(block));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) fail(ErrorCode::CANNOT_READ_FROM_FILE_DESCRIPTOR, "Cannot read standard input: {}", std::strerror(errno));
+        if (n == 0) return text;
+        text.append(block, static_cast<size_t>(n));
+    }
+}
+
+void describe_options(CLI::App& app, Arguments& arguments) {
+    app.set_help_flag();
+    app.add_flag("-h,--help", arguments.help, "This help");
+    app.add_flag("-V,--version", arguments.version, "The version");
+    app.add_option("-q,--query", arguments.queries, "Statements to run, separated by ';'. May be given several times")->take_all();
+    app.add_option("--queries-file", arguments.files, "A file of statements to run. May be given several times")->take_all();
+    app.add_option("-f,--format,--output-format", arguments.format,
+                   "Output format of queries without FORMAT. Default: PrettyCompact on a terminal, else TabSeparated");
+    app.add_flag("-t,--time", arguments.time, "Print each statement's elapsed seconds on standard error");
+    app.add_flag("--print-profile-events", arguments.profile_events,
+                 "Print each statement's counters on standard error, a line 'Name: N' each");
+    app.add_flag("-n,--multiquery,--multi-query", "Accepted; several statements are always taken");
+    app.footer("Besides: --SETTING=VALUE sets any setting (--max_threads=4), --param_NAME=VALUE gives a query's {NAME:Type} its value.\n"
+               "Without -q and --queries-file, statements are read from standard input; on a terminal, the shell starts.\n"
+               "\n"
+               "Examples:\n"
+               "  firn local -q \"SELECT count() FROM icebergLocal('warehouse/db/table')\"\n"
+               "  firn local -q \"SELECT * FROM file('data.parquet') LIMIT 10\" --format Vertical\n"
+               "  echo \"SELECT {n:UInt8} + 1\" | firn local --param_n=41");
+    app.allow_extras();
+}
+
+/// --name=value, --name value, --name (meaning 1): a setting or a query parameter.
+void apply_setting_arguments(const std::vector<std::string>& rest, session::Session& session) {
+    for (size_t i = 0; i < rest.size(); ++i) {
+        std::string_view word = rest[i];
+        if (!word.starts_with("--"))
+            fail(ErrorCode::BAD_ARGUMENTS, "Unexpected argument '{}': see firn local --help", word);
+        word.remove_prefix(2);
+        std::string name(word.substr(0, word.find('=')));
+        std::string value = "1";
+        if (const size_t equals = word.find('='); equals != std::string_view::npos) value = word.substr(equals + 1);
+        else if (i + 1 < rest.size() && !rest[i + 1].starts_with("--")) value = rest[++i];
+        if (name.starts_with("param_")) {
+            session.set_parameter(name.substr(6), value);
+            continue;
+        }
+        std::replace(name.begin(), name.end(), '-', '_');
+        session.settings().set(name, value);
+    }
+}
+
+size_t terminal_width() {
+    winsize size{};
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+    return size.ws_col;
+}
+
+void print_report(const Arguments& arguments, const session::StatementReport& report) {
+    if (arguments.time) fmt::print(stderr, "{:.6f}\n", report.elapsed_seconds);
+    if (!arguments.profile_events || !report.context) return;
+    for (size_t i = 0; i < kProfileEvents; ++i) {
+        const auto event = static_cast<ProfileEvent>(i);
+        fmt::print(stderr, "{}: {}\n", profile_event_name(event), report.context->count(event));
+    }
+    fmt::print(stderr, "MemoryPeak: {}\n", report.context->memory()->peak());
+}
+
+/// Runs all statements of a text; the first Error ends it.
+void run_text(session::Session& session, std::string_view text, const Arguments& arguments) {
+    sql::ParseOptions options;
+    sql::StatementReader reader(text, options);
+    for (;;) {
+        options.implicit_select = session.settings().get_bool("implicit_select");
+        options.max_query_size = session.settings().get_uint("max_query_size");
+        options.max_parser_depth = session.settings().get_uint("max_parser_depth");
+        options.max_ast_depth = session.settings().get_uint("max_ast_depth");
+        options.max_ast_elements = session.settings().get_uint("max_ast_elements");
+        reader.set_options(options);
+        const sql::StatementPtr statement = reader.next();
+        if (!statement) return;
+        session::StatementReport report;
+        session.run(*statement, write_stdout, &report);
+        print_report(arguments, report);
+    }
+}
+
+}  // namespace
+
+int run_local(int argc, char** argv) {
+    Arguments arguments;
+    CLI::App app("Runs ClickHouse SQL over Iceberg tables and files, without a server", "firn local");
+    describe_options(app, arguments);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        fail(ErrorCode::BAD_ARGUMENTS, "{}: see firn local --help", error.what());
+    }
+    if (arguments.help) {
+        fmt::print("{}", app.help());
+        return 0;
+    }
+    if (arguments.version) {
+        fmt::print("{}\n", version_line());
+        return 0;
+    }
+
+    const bool shell = arguments.queries.empty() && arguments.files.empty() && isatty(STDIN_FILENO);
+    session::SessionOptions options;
+    options.terminal_width = terminal_width();
+    options.color = options.terminal_width > 0 && !std::getenv("NO_COLOR");
+    options.default_format = !arguments.format.empty() ? arguments.format
+                             : options.terminal_width > 0 ? "PrettyCompact" : "TabSeparated";
+    session::Session session(options);
+    apply_setting_arguments(app.remaining(), session);
+
+    interruptible = &session;
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+
+    if (shell) return run_shell(session, write_stdout);
+    for (const auto& query : arguments.queries) run_text(session, query, arguments);
+    for (const auto& file : arguments.files) run_text(session, read_whole(file), arguments);
+    if (arguments.queries.empty() && arguments.files.empty()) run_text(session, read_stdin(), arguments);
+    return 0;
+}
+
+}  // namespace firn::cli

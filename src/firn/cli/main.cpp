@@ -1,0 +1,57 @@
+// The program `firn`: finds the command and hands over.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "firn/base/error.h"
+#include "firn/cli/local.h"
+#include "firn/cli/version.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "firn: ClickHouse SQL over Apache Iceberg tables\n"
+    "\n"
+    "usage: firn local [options]     run SQL here, without a server\n"
+    "       firn --version\n"
+    "       firn --help\n"
+    "\n"
+    "Try: firn local -q \"SELECT count() FROM icebergLocal('path/to/table')\"\n"
+    "     firn local --help\n";
+
+int run(int argc, char** argv) {
+    const std::string command = argc > 1 ? argv[1] : "";
+    if (command == "local") return firn::cli::run_local(argc - 1, argv + 1);
+    if (command == "--version" || command == "-V") {
+        fmt::print("{}\n", firn::cli::version_line());
+        return 0;
+    }
+    if (command == "--help" || command == "-h" || command == "help") {
+        fmt::print("{}", kUsage);
+        return 0;
+    }
+    if (command == "server" || command == "client")
+        firn::fail(firn::ErrorCode::NOT_IMPLEMENTED, "firn {} is not there yet: use firn local", command);
+    if (command.empty()) {
+        fmt::print(stderr, "{}", kUsage);
+        return 1;
+    }
+    firn::fail(firn::ErrorCode::BAD_ARGUMENTS, "firn has no command '{}': see firn --help", command);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const firn::Error& error) {
+        fmt::print(stderr, "{}\n", error.display());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "{}\n", firn::Error(firn::ErrorCode::MEMORY_LIMIT_EXCEEDED, "The system has no more memory").display());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "{}\n", firn::Error(firn::ErrorCode::STD_EXCEPTION, error.what()).display());
+    }
+    return 1;
+}

@@ -1,0 +1,40 @@
+#include "firn/session/session.h"
+
+#include <chrono>
+
+#include "firn/session/statement_run.h"
+#include "firn/table/catalog.h"
+
+namespace firn::session {
+
+Session::Session(SessionOptions options) : options_(std::move(options)), catalog_(std::make_unique<table::Catalog>()) {}
+Session::~Session() = default;
+
+bool Session::cancel() noexcept {
+    QueryContext* context = running_.load();
+    if (!context) return false;
+    context->cancel();
+    return true;
+}
+
+void Session::run(const sql::Statement& statement, const std::function<void(std::string_view)>& write, StatementReport* report) {
+    StatementReport own;
+    StatementReport& out = report ? *report : own;
+    const auto begin = std::chrono::steady_clock::now();
+    out.context = std::make_shared<QueryContext>(static_cast<int64_t>(settings_.get_uint("max_memory_usage")));
+    const auto finish = [&] {
+        running_.store(nullptr);
+        out.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    running_.store(out.context.get());
+    try {
+        QueryContext::Scope scope(out.context.get());
+        StatementRun(*this, statement, write, out).run();
+    } catch (...) {
+        finish();
+        throw;
+    }
+    finish();
+}
+
+}  // namespace firn::session

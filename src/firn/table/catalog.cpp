@@ -1,0 +1,202 @@
+#include "firn/table/catalog.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "firn/base/error.h"
+#include "firn/sql/printer.h"
+#include "firn/storage/local_store.h"
+#include "firn/table/table_functions.h"
+#include "firn/vector/builder.h"
+
+namespace firn::table {
+namespace {
+
+constexpr size_t kCacheBytes = size_t{512} << 20;
+
+std::string literal_text(const sql::Literal& literal) {
+    return literal.kind == sql::Literal::Kind::String ? literal.text : sql::format_literal(literal);
+}
+
+/// The table function that reads what an engine names.
+std::string function_of_engine(const std::string& engine) {
+    if (engine == "IcebergLocal") return "icebergLocal";
+    if (engine == "File") return "file";
+    if (engine.starts_with("Iceberg"))
+        fail(ErrorCode::NOT_IMPLEMENTED, "Table engine {} is not there yet: firn reads local tables with IcebergLocal('path')", engine);
+    fail(ErrorCode::UNKNOWN_STORAGE, "Unknown table engine {}", engine);
+}
+
+class Resolver : public plan::TableResolver {
+public:
+    Resolver(const Catalog& catalog, const Settings& settings) : catalog_(catalog), settings_(settings) {}
+
+    std::optional<plan::ResolvedTable> resolve_table(const std::string& database, const std::string& table) override {
+        const std::string& name = database.empty() ? catalog_.current_database : database;
+        if (name == "system") {
+            if (auto source = system_table(table, catalog_, settings_)) return plan::ResolvedTable{std::move(source), nullptr};
+            return std::nullopt;
+        }
+        if (!catalog_.has_database(name)) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+        const TableEntry* entry = catalog_.find(name, table);
+        if (!entry) return std::nullopt;
+        if (entry->view) return plan::ResolvedTable{nullptr, entry->view};
+        TableCall call;
+        call.name = function_of_engine(entry->engine);
+        call.settings = settings_;
+        call.catalog = &catalog_;
+        for (const auto& argument : entry->arguments) call.arguments.push_back({nullptr, make_string_value(make_type(TypeId::String), argument)});
+        for (const auto& [setting, value] : entry->settings) call.settings.set(setting, value);
+        return plan::ResolvedTable{(*find_table_function(call.name))(call), nullptr};
+    }
+
+    std::shared_ptr<const plan::Source> resolve_table_function(
+        const sql::Expr& expr, const std::vector<plan::TableFunctionArgument>& arguments,
+        const std::function<std::optional<std::string>(std::string_view)>& setting) override {
+        const TableFunction* function = find_table_function(expr.name);
+        if (!function) return nullptr;
+        TableCall call;
+        call.name = expr.name;
+        call.arguments = arguments;
+        call.settings = settings_;
+        call.catalog = &catalog_;
+        // SETTINGS of the SELECT around the call, and those inside the call itself.
+        for (const auto* definition : all_settings())
+            if (setting)
+                if (const auto value = setting(definition->name)) call.settings.set(definition->name, *value);
+        for (const auto& [name, value] : expr.settings) call.settings.set(name, literal_text(value));
+        return (*function)(call);
+    }
+
+    std::vector<std::string> similar_tables(const std::string& name) override {
+        std::vector<std::string> out;
+        for (const auto& table : catalog_.tables(catalog_.current_database))
+            if (table.find(name) != std::string::npos || name.find(table) != std::string::npos) out.push_back(table);
+        return out;
+    }
+
+private:
+    const Catalog& catalog_;
+    const Settings& settings_;
+};
+
+}  // namespace
+
+Catalog::Catalog()
+    : cache_(std::make_shared<iceberg::MetadataCache>(kCacheBytes)), store_(std::make_shared<storage::LocalStore>()) {
+    databases_["default"];
+    databases_["system"];
+}
+
+std::unique_ptr<plan::TableResolver> Catalog::resolver(const Settings& settings) const { return std::make_unique<Resolver>(*this, settings); }
+
+bool Catalog::has_database(const std::string& name) const { return databases_.contains(name); }
+
+const TableEntry* Catalog::find(const std::string& database, const std::string& table) const {
+    const auto found = databases_.find(database.empty() ? current_database : database);
+    if (found == databases_.end()) return nullptr;
+    const auto entry = found->second.find(table);
+    return entry == found->second.end() ? nullptr : &entry->second;
+}
+
+std::vector<std::string> Catalog::tables(const std::string& database) const {
+    const std::string& name = database.empty() ? current_database : database;
+    if (name == "system") return system_table_names();
+    const auto found = databases_.find(name);
+    if (found == databases_.end()) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+    std::vector<std::string> out;
+    for (const auto& [table, entry] : found->second) out.push_back(table);
+    return out;
+}
+
+std::vector<std::string> Catalog::databases() const {
+    std::vector<std::string> out;
+    for (const auto& [name, tables] : databases_) out.push_back(name);
+    return out;
+}
+
+void Catalog::create_database(const std::string& name, bool if_not_exists) {
+    if (databases_.contains(name)) {
+        if (if_not_exists) return;
+        fail(ErrorCode::DATABASE_ALREADY_EXISTS, "Database {} already exists", name);
+    }
+    databases_[name];
+}
+
+void Catalog::drop_database(const std::string& name, bool if_exists) {
+    if (name == "system" || name == "default") fail(ErrorCode::BAD_ARGUMENTS, "Database {} cannot be dropped", name);
+    if (databases_.erase(name) == 0 && !if_exists) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+}
+
+namespace {
+std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std::string, TableEntry>>& databases, const std::string& name) {
+    const auto found = databases.find(name);
+    if (found == databases.end()) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+    if (name == "system") fail(ErrorCode::READONLY, "Database system cannot be changed");
+    return found->second;
+}
+}  // namespace
+
+void Catalog::create_table(const sql::CreateTableStatement& statement, const Settings& settings, plan::AnalyzerContext& context) {
+    auto& tables = tables_of(databases_, statement.table.database.empty() ? current_database : statement.table.database);
+    if (tables.contains(statement.table.table) && !statement.or_replace) {
+        if (statement.if_not_exists) return;
+        fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.table.display());
+    }
+    if (!statement.storage.engine) fail(ErrorCode::ENGINE_REQUIRED, "Table {} needs an ENGINE: IcebergLocal('path')", statement.table.display());
+    const sql::Expr& engine = *statement.storage.engine;
+    const std::string function = function_of_engine(engine.name);
+    if (!statement.columns.empty() || statement.as_query || statement.as_table)
+        fail(ErrorCode::NOT_IMPLEMENTED, "CREATE TABLE with columns or AS SELECT would write a new table, which firn cannot do yet; leave out the columns to read one that exists");
+    TableEntry entry;
+    entry.engine = engine.name;
+    entry.create_query = sql::format_statement(statement, {.multi_line = true});
+    TableCall call;
+    call.name = function;
+    call.arguments = constant_arguments(engine.args, context);
+    call.settings = settings;
+    call.catalog = this;
+    for (size_t i = 0; i < call.arguments.size(); ++i) entry.arguments.push_back(call.text(i, "a string"));
+    for (const auto& [name, value] : engine.settings) entry.settings.emplace_back(name, literal_text(value));
+    for (const auto& change : statement.storage.settings) entry.settings.emplace_back(change.name, literal_text(change.value));
+    for (const auto& [name, value] : entry.settings) call.settings.set(name, value);
+    (*find_table_function(function))(call);  // a table that cannot be read is refused now
+    tables[statement.table.table] = std::move(entry);
+}
+
+void Catalog::create_view(const sql::CreateViewStatement& statement) {
+    if (statement.materialized) fail(ErrorCode::NOT_IMPLEMENTED, "Materialized views are not there yet");
+    auto& tables = tables_of(databases_, statement.view.database.empty() ? current_database : statement.view.database);
+    if (tables.contains(statement.view.table) && !statement.or_replace) {
+        if (statement.if_not_exists) return;
+        fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.view.display());
+    }
+    TableEntry entry;
+    entry.engine = "View";
+    entry.create_query = sql::format_statement(statement, {.multi_line = true});
+    entry.view = statement.query;
+    tables[statement.view.table] = std::move(entry);
+}
+
+void Catalog::drop_table(const sql::TableName& name, bool if_exists, bool view_only) {
+    auto& tables = tables_of(databases_, name.database.empty() ? current_database : name.database);
+    const auto found = tables.find(name.table);
+    if (found == tables.end()) {
+        if (if_exists) return;
+        fail(ErrorCode::UNKNOWN_TABLE, "Table {} does not exist", name.display());
+    }
+    if (view_only && !found->second.view) fail(ErrorCode::BAD_ARGUMENTS, "{} is a table, not a view", name.display());
+    tables.erase(found);
+}
+
+std::vector<plan::TableFunctionArgument> constant_arguments(const std::vector<sql::ExprPtr>& arguments, const plan::AnalyzerContext& context) {
+    std::vector<plan::TableFunctionArgument> out;
+    for (const auto& argument : arguments) {
+        const bool word = argument->is(sql::ExprKind::Identifier);
+        out.push_back({argument, word ? nullptr : plan::evaluate_constant(*argument, context)});
+    }
+    return out;
+}
+
+}  // namespace firn::table

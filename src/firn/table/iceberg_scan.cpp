@@ -1,0 +1,206 @@
+#include "firn/table/iceberg_scan.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "firn/base/error.h"
+#include "firn/base/query_context.h"
+#include "firn/table/data_files.h"
+#include "firn/table/file_columns.h"
+#include "firn/table/metadata_answers.h"
+#include "firn/table/projection.h"
+#include "firn/table/unit_pruning.h"
+
+namespace firn::table {
+namespace {
+
+std::vector<size_t> columns_of(const plan::Expression& expression, size_t columns) {
+    std::vector<bool> used(columns, false);
+    plan::mark_columns(expression, used);
+    std::vector<size_t> out;
+    for (size_t i = 0; i < columns; ++i)
+        if (used[i]) out.push_back(i);
+    return out;
+}
+
+}  // namespace
+
+IcebergScan::IcebergScan(const IcebergSource& source, const plan::ScanRequest& request) {
+    context_.source = &source;
+    context_.request = request;
+    std::vector<iceberg::PredicatePtr> conjuncts;
+    context_.predicate_exact = true;
+    for (const auto& filter : request.filters) {
+        auto one = filter_predicate(*filter, [&](size_t column) { return source.field(request.columns[column]); });
+        context_.predicate_exact = context_.predicate_exact && one.exact;
+        conjuncts.push_back(std::move(one.predicate));
+    }
+    context_.predicate = iceberg::Predicate::conjunction(std::move(conjuncts));
+    build_stages();
+    if (!source.choice().snapshot) {
+        row_estimate_ = 0;
+        return;
+    }
+    context_.plan = iceberg::plan_scan(source.table(), *source.choice().snapshot, *source.choice().schema, *context_.predicate,
+                                       {source.options().prune, source.options().threads});
+    context_.deletes = std::make_unique<DeleteLoader>(source.table(), *source.choice().schema, context_.plan.delete_files);
+    if (!request.aggregates.empty()) answer_from_metadata();
+    order_files();
+    uint64_t rows = 0;
+    for (const auto& file : context_.plan.files) rows += static_cast<uint64_t>(std::max<int64_t>(0, file.file.record_count()));
+    row_estimate_ = rows;
+    if (auto* query = QueryContext::current()) query->progress_total_rows += rows;
+}
+
+void IcebergScan::build_stages() {
+    const auto& request = context_.request;
+    for (const auto& filter : request.filters) {
+        auto columns = columns_of(*filter, request.columns.size());
+        const bool constant = std::all_of(columns.begin(), columns.end(), [&](size_t column) {
+            const auto virtual_column = context_.source->virtual_column(request.columns[column]);
+            return virtual_column && is_file_constant(*virtual_column);
+        });
+        const auto same = std::find_if(context_.stages.begin(), context_.stages.end(),
+                                       [&](const FilterStage& stage) { return stage.columns == columns; });
+        if (same != context_.stages.end()) same->conjuncts.push_back(filter);
+        else context_.stages.push_back({std::move(columns), {filter}, constant});
+    }
+}
+
+/// A top-N above wants the files of the best bounds first, so that its threshold skips the others.
+void IcebergScan::order_files() {
+    const auto& request = context_.request;
+    if (!request.order_column) return;
+    const auto* field = context_.source->field(request.columns[*request.order_column]);
+    if (!field) return;
+    const bool descending = request.order_descending;
+    std::vector<std::pair<iceberg::ValueRange, iceberg::PlannedFile>> keyed;
+    for (auto& file : context_.plan.files) {
+        auto range = iceberg::known_range(file.file, file.spec, *context_.source->choice().schema, field->id);
+        keyed.emplace_back(std::move(range), std::move(file));
+    }
+    std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
+        const auto& left = descending ? a.first.upper : a.first.lower;
+        const auto& right = descending ? b.first.upper : b.first.lower;
+        if (!left || !right) return left.has_value() && !right.has_value();
+        const auto order = iceberg::compare_sql(*left, *right);
+        return descending ? order == std::partial_ordering::greater : order == std::partial_ordering::less;
+    });
+    context_.plan.files.clear();
+    for (auto& [range, file] : keyed) context_.plan.files.push_back(std::move(file));
+}
+
+void IcebergScan::answer_from_metadata() {
+    MetadataAnswers answers(*context_.source, context_.request);
+    std::vector<iceberg::PlannedFile> rest;
+    for (auto& planned : context_.plan.files) {
+        const bool whole = context_.request.filters.empty() || (planned.all_match && context_.predicate_exact);
+        if (whole && planned.deletes.empty() && answers.add(planned)) ++files_answered_;
+        else rest.push_back(std::move(planned));
+    }
+    context_.plan.files = std::move(rest);
+    if (files_answered_ == 0) return;
+    count_event(ProfileEvent::IcebergFilesAnsweredFromMetadata, files_answered_);
+    partials_ = answers.finish();
+}
+
+bool IcebergScan::limit_reached() const {
+    return context_.request.limit && context_.rows_given.load(std::memory_order_relaxed) >= *context_.request.limit;
+}
+
+std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        if (failed_ || limit_reached()) return nullptr;
+        if (!units_.empty()) {
+            UnitWork work = std::move(units_.front());
+            units_.pop_front();
+            lock.unlock();
+            return make_unit_task(context_, std::move(work));
+        }
+        if (next_file_ >= context_.plan.files.size()) {
+            // Another worker may still find units in the file that it opens.
+            if (opening_ == 0) return nullptr;
+            opened_.wait(lock);
+            continue;
+        }
+        const auto& planned = context_.plan.files[next_file_++];
+        ++opening_;
+        lock.unlock();
+        std::vector<UnitWork> found;
+        std::exception_ptr error;
+        try {
+            check_cancelled();
+            found = open(planned);
+        } catch (Error& failure) {
+            if (failure.message().find(planned.file.path()) == std::string::npos)
+                failure.add_context(fmt::format("In data file {}: ", planned.file.path()));
+            error = std::make_exception_ptr(failure);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        --opening_;
+        if (error) failed_ = true;
+        std::move(found.begin(), found.end(), std::back_inserter(units_));
+        opened_.notify_all();
+        if (error) std::rethrow_exception(error);
+    }
+}
+
+std::vector<UnitWork> IcebergScan::open(const iceberg::PlannedFile& planned) {
+    if (file_is_skipped(context_, planned)) return {};
+    const auto& table = context_.source->table();
+    auto opened = std::make_shared<OpenedFile>();
+    opened->planned = &planned;
+    opened->file = open_file(table, planned.file);
+    count_event(ProfileEvent::EngineFileLikeReadFiles);
+    const FileFields fields(*opened->file, table.metadata().name_mapping.get());
+    resolve_columns(context_, fields, *opened);
+    opened->deletes = context_.deletes->load(planned);
+    std::map<int32_t, size_t> key_of_id;
+    for (const auto& equality : opened->deletes.equality) {
+        std::vector<size_t> keys;
+        for (const int32_t id : equality->field_ids()) {
+            const auto [found, fresh] = key_of_id.try_emplace(id, opened->keys.size());
+            keys.push_back(found->second);
+            if (!fresh) continue;
+            KeyField key = context_.deletes->key_field(id);
+            opened->key_columns.push_back(project_key(key, fields, *opened));
+            opened->keys.push_back(std::move(key));
+        }
+        opened->delete_keys.push_back(std::move(keys));
+    }
+    return plan_units(context_, fields, opened);
+}
+
+std::vector<std::string> IcebergScan::explain() const {
+    const auto& plan = context_.plan;
+    std::vector<std::string> lines;
+    const auto name = [&](int32_t id) {
+        const auto* place = context_.source->choice().schema->place(id);
+        return place ? place->name : fmt::format("field {}", id);
+    };
+    if (context_.source->choice().snapshot)
+        lines.push_back(fmt::format("Snapshot: {}", context_.source->choice().snapshot->snapshot_id));
+    if (!context_.request.filters.empty())
+        lines.push_back(fmt::format("Prune by: {}{}", iceberg::to_string(*context_.predicate, name),
+                                    context_.source->options().prune ? "" : " (off: use_iceberg_partition_pruning = 0)"));
+    lines.push_back(fmt::format("Manifests: {} of {} read, {} skipped by partition summaries", plan.manifests - plan.manifests_pruned,
+                                plan.manifests, plan.manifests_pruned));
+    const bool prune = context_.source->options().prune;
+    const size_t by_partition = prune ? plan.files_pruned_by_partition : 0, by_bounds = prune ? plan.files_pruned_by_bounds : 0;
+    lines.push_back(fmt::format("Data files: {} of {} to read, {} skipped by partition values, {} by column bounds, {} answered from metadata",
+                                plan.files_seen - by_partition - by_bounds - files_answered_, plan.files_seen, by_partition, by_bounds,
+                                files_answered_));
+    if (!plan.delete_files.empty()) {
+        size_t with_deletes = 0;
+        for (const auto& file : plan.files) with_deletes += !file.deletes.empty();
+        lines.push_back(fmt::format("Delete files: {}, for {} data files", plan.delete_files.size(), with_deletes));
+    }
+    return lines;
+}
+
+}  // namespace firn::table

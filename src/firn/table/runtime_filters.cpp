@@ -1,0 +1,119 @@
+#include "firn/table/runtime_filters.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "firn/table/unit_pruning.h"
+#include "firn/vector/row_ops.h"
+
+namespace firn::table {
+namespace {
+
+/// Whether `range` shows that no value can pass.
+bool range_fails(const plan::RuntimeFilter::Content& content, const iceberg::ValueRange& range, const iceberg::Type& type) {
+    if (content.empty) return true;
+    if (content.keep_nulls && (range.may_be_null || range.may_be_nan)) return false;
+    if (!range.may_be_value && !range.may_be_nan) return true;
+    if (!range.may_be_value) return false;
+    const auto bound = [&](const VectorPtr& value) { return value ? datum_of(*value, 0, type) : std::nullopt; };
+    const auto least = bound(content.min), greatest = bound(content.max);
+    const bool floats = type.kind == iceberg::TypeKind::Float || type.kind == iceberg::TypeKind::Double;
+    if (floats && range.may_be_nan) return false;
+    if (least && !least->is_null() && range.upper &&
+        iceberg::compare_sql(*range.upper, *least) == std::partial_ordering::less)
+        return true;
+    return greatest && !greatest->is_null() && range.lower &&
+           iceberg::compare_sql(*range.lower, *greatest) == std::partial_ordering::greater;
+}
+
+template <typename Range>
+bool any_fails(const ScanContext& context, Range&& range_of) {
+    for (const auto& filter : context.request.runtime_filters) {
+        if (!filter->ready.load(std::memory_order_acquire)) continue;
+        const auto content = filter->content();
+        const auto* field = context.source->field(context.request.columns[filter->column]);
+        if (!content) continue;
+        if (content->empty) return true;
+        if (!field || !field->type->is_primitive()) continue;
+        if (range_fails(*content, range_of(*field, filter->column), *field->type)) return true;
+    }
+    return false;
+}
+
+/// passes(row of the flat base) for each row, computed once for each base row where the base is smaller.
+template <typename Passes>
+Selection select_by_base(const VectorPtr& values, Passes&& passes) {
+    const Decoded decoded(values);
+    Selection out;
+    const size_t rows = values->size(), base_rows = decoded.flat().size();
+    if (decoded.is_identity()) {
+        for (size_t i = 0; i < rows; ++i)
+            if (passes(i)) out.push_back(static_cast<uint32_t>(i));
+        return out;
+    }
+    if (base_rows > rows) {
+        for (size_t i = 0; i < rows; ++i)
+            if (passes(decoded[i])) out.push_back(static_cast<uint32_t>(i));
+        return out;
+    }
+    std::vector<uint8_t> memo(base_rows);
+    for (size_t i = 0; i < base_rows; ++i) memo[i] = passes(i);
+    out.resize(rows);
+    size_t n = 0;
+    for (size_t i = 0; i < rows; ++i) {
+        out[n] = static_cast<uint32_t>(i);
+        n += memo[decoded[i]];
+    }
+    out.resize(n);
+    return out;
+}
+
+}  // namespace
+
+bool file_fails_runtime_filters(const ScanContext& context, const iceberg::PlannedFile& planned) {
+    return any_fails(context, [&](const iceberg::NestedField& field, size_t) {
+        return iceberg::known_range(planned.file, planned.spec, *context.source->choice().schema, field.id);
+    });
+}
+
+bool unit_fails_runtime_filters(const ScanContext& context, const OpenedFile& file, size_t unit) {
+    return any_fails(context, [&](const iceberg::NestedField& field, size_t column) {
+        const auto& read = file.columns[column];
+        if (read.source < 0) return iceberg::ValueRange{};
+        return range_of_statistics(file.file->unit_statistics(unit, read.source), read.type, field);
+    });
+}
+
+Selection passing_rows(const plan::RuntimeFilter::Content& content, const VectorPtr& values) {
+    if (content.empty) return {};
+    const Vector& base = values->flat_base();
+    const uint8_t* nulls = base.nulls();
+    std::vector<uint64_t> hashes;
+    if (content.bloom) {
+        hashes.resize(base.size());
+        const VectorPtr whole = values->is_flat() ? values : values->base();
+        hash_rows(std::span(&whole, 1), base.size(), hashes.data());
+    }
+    const auto in_bloom = [&](size_t row) { return !content.bloom || plan::bloom_might_contain(*content.bloom, hashes[row]); };
+    Selection out;
+    const bool fixed = dispatch_fixed(base.type()->physical(), [&]<typename T>() {
+        const T* data = base.values<T>();
+        const T* least = content.min ? content.min->flat_base().values<T>() : nullptr;
+        const T* greatest = content.max ? content.max->flat_base().values<T>() : nullptr;
+        out = select_by_base(values, [&](size_t row) {
+            if (nulls && nulls[row]) return content.keep_nulls;
+            if constexpr (std::is_floating_point_v<T>)
+                if (std::isnan(data[row])) return content.keep_nulls || (!least && !greatest);
+            return !(least && data[row] < *least) && !(greatest && *greatest < data[row]) && in_bloom(row);
+        });
+    });
+    if (fixed) return out;
+    return select_by_base(values, [&](size_t row) {
+        if (nulls && nulls[row]) return content.keep_nulls;
+        if (content.min && compare_values(base, row, *content.min, 0) < 0) return false;
+        if (content.max && compare_values(base, row, *content.max, 0) > 0) return false;
+        return in_bloom(row);
+    });
+}
+
+}  // namespace firn::table

@@ -1,0 +1,41 @@
+// Table functions and engines by name: from arguments to sources.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "firn/base/settings.h"
+#include "firn/plan/analyzer.h"
+#include "firn/table/catalog.h"
+
+namespace firn::table {
+
+/// What a table function is called with.
+struct TableCall {
+    std::string name;                                   // as written
+    std::vector<plan::TableFunctionArgument> arguments;
+    Settings settings;                                  // the query's, with those inside the call on top
+    const Catalog* catalog = nullptr;
+
+    /// Argument as text: a constant string, or a bare word. BAD_ARGUMENTS, NUMBER_OF_ARGUMENTS_DOESNT_MATCH otherwise.
+    std::string text(size_t i, std::string_view what) const;
+    uint64_t number(size_t i, std::string_view what) const;
+    void expect_arguments(size_t least, size_t most) const;
+};
+
+using TableFunction = std::function<std::shared_ptr<const plan::Source>(const TableCall&)>;
+
+/// Null where there is no such function.
+const TableFunction* find_table_function(std::string_view name);
+
+std::shared_ptr<const plan::Source> iceberg_local(const TableCall& call);
+std::shared_ptr<const plan::Source> file_table(const TableCall& call);
+std::shared_ptr<const plan::Source> numbers_table(const TableCall& call);
+
+/// Tables of database system; null where there is none by that name.
+std::shared_ptr<const plan::Source> system_table(std::string_view name, const Catalog& catalog, const Settings& settings);
+std::vector<std::string> system_table_names();
+
+}  // namespace firn::table

@@ -1,0 +1,255 @@
+// Reading one unit of a data file: filter columns first, the others only for the rows that are left.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "firn/base/error.h"
+#include "firn/base/query_context.h"
+#include "firn/table/file_columns.h"
+#include "firn/table/iceberg_scan.h"
+#include "firn/table/runtime_filters.h"
+#include "firn/vector/row_ops.h"
+
+namespace firn::table {
+namespace {
+
+/// A runtime filter that lets nearly everything pass is not worth its time: looked at again rarely.
+constexpr double kUselessRatio = 0.9;
+constexpr size_t kTrialBatches = 4;
+
+class UnitTask : public plan::ScanTask {
+public:
+    UnitTask(ScanContext& context, UnitWork work)
+        : context_(context), work_(std::move(work)), file_(*work_.file), first_row_(file_.file->unit_first_row(work_.unit)) {
+        count_event(ProfileEvent::ParquetReadRowGroups);
+        std::vector<file::ReadField> reads = file_.columns;
+        for (const auto& key : file_.key_columns) reads.push_back(key);
+        // Columns that are constant or made here are not the reader's.
+        for (size_t i = 0; i < reads.size(); ++i) {
+            const bool wanted = reads[i].source >= 0 && reads[i].type;
+            reader_index_.push_back(wanted ? static_cast<int>(stored_.size()) : -1);
+            if (wanted) stored_.push_back(std::move(reads[i]));
+        }
+        if (!work_.all_match)
+            for (const auto& stage : context.stages)
+                if (!stage.file_constant) filters_.emplace_back(stage.conjuncts);
+        if (!work_.ranges.empty()) row_ = work_.ranges[0].first;
+        trials_.resize(context.request.runtime_filters.size());
+    }
+
+    bool next(Batch& batch) override {
+        try {
+            return read_next(batch);
+        } catch (Error& error) {
+            if (error.message().find(file_.file->path()) == std::string::npos)
+                error.add_context(fmt::format("In data file {}: ", file_.file->path()));
+            throw;
+        }
+    }
+
+private:
+    bool read_next(Batch& batch) {
+        if (!started_) {
+            started_ = true;
+            if (unit_fails_runtime_filters(context_, file_, work_.unit)) return false;
+            if (!stored_.empty()) reader_ = file_.file->read_unit(work_.unit, stored_);
+        }
+        while (range_ < work_.ranges.size()) {
+            check_cancelled();
+            if (context_.request.limit && context_.rows_given.load(std::memory_order_relaxed) >= *context_.request.limit) return false;
+            const uint64_t end = work_.ranges[range_].second;
+            if (row_ >= end) {
+                if (++range_ < work_.ranges.size()) row_ = work_.ranges[range_].first;
+                continue;
+            }
+            size_t count = static_cast<size_t>(std::min<uint64_t>(end - row_, chunk_rows()));
+            begin_ = row_;
+            count_ = count;
+            row_ += count;
+            count_event(ProfileEvent::ScannedRows, count);
+            if (auto* query = QueryContext::current()) query->progress_rows.fetch_add(count, std::memory_order_relaxed);
+            if (!read_chunk(batch)) continue;
+            context_.rows_given.fetch_add(batch.rows, std::memory_order_relaxed);
+            count_event(ProfileEvent::SelectedRows, batch.rows);
+            return true;
+        }
+        return false;
+    }
+
+    size_t chunk_rows() const {
+        size_t rows = context_.source->options().batch_rows;
+        // Nothing is read: larger steps.
+        if (stored_.empty() && rows > 1000) rows = 65536;
+        return rows;
+    }
+
+    /// All rows of the chunk, or those in selection_.
+    const Selection* selection() const { return all_ ? nullptr : &selection_; }
+    size_t selected() const { return all_ ? count_ : selection_.size(); }
+
+    bool read_chunk(Batch& batch) {
+        all_ = true;
+        if (file_.deletes.positions && file_.deletes.positions->remaining(first_row_ + begin_, count_, selection_)) all_ = false;
+        if (selected() == 0) return false;
+        columns_.assign(context_.request.columns.size(), nullptr);
+        if (!apply_runtime_filters()) return false;
+        size_t filter = 0;
+        for (const auto& stage : context_.stages) {
+            if (stage.file_constant || work_.all_match) continue;
+            if (!apply_stage(stage, filters_[filter++])) return false;
+        }
+        if (!apply_equality_deletes()) return false;
+        batch.rows = selected();
+        batch.columns.clear();
+        for (size_t i = 0; i < columns_.size(); ++i) {
+            const bool wanted = context_.request.output.empty() || context_.request.output[i];
+            if (wanted) batch.columns.push_back(column(i));
+            else if (columns_[i]) batch.columns.push_back(columns_[i]);
+            else batch.columns.push_back(Vector::defaults(type_of(i), batch.rows));
+        }
+        return true;
+    }
+
+    const TypePtr& type_of(size_t i) const { return context_.source->columns()[context_.request.columns[i]].type; }
+
+    /// A request column's values for the selected rows; read at the first call.
+    const VectorPtr& column(size_t i) {
+        if (!columns_[i]) columns_[i] = make_column(i);
+        return columns_[i];
+    }
+
+    VectorPtr make_column(size_t i) {
+        if (file_.constants[i]) return Vector::constant(file_.constants[i], selected());
+        const auto virtual_column = context_.source->virtual_column(context_.request.columns[i]);
+        if (!virtual_column) return reader_->read(static_cast<size_t>(reader_index_[i]), begin_, count_, selection());
+        if (*virtual_column == VirtualColumn::RowNumber) return row_numbers(type_of(i), static_cast<int64_t>(first_row_ + begin_));
+        VectorPtr stored;
+        if (reader_index_[i] >= 0) stored = reader_->read(static_cast<size_t>(reader_index_[i]), begin_, count_, selection());
+        return lineage(*virtual_column, stored, type_of(i));
+    }
+
+    VectorPtr row_numbers(const TypePtr& type, int64_t first) const {
+        auto values = Buffer::allocate(selected() * sizeof(int64_t));
+        int64_t* out = values->mutable_as<int64_t>();
+        for (size_t i = 0; i < selected(); ++i) out[i] = first + static_cast<int64_t>(all_ ? i : selection_[i]);
+        return Vector::flat(type, selected(), std::move(values));
+    }
+
+    /// Row lineage (spec: Row Lineage): what the file stores, else inherited; NULL in files that were never given row ids.
+    VectorPtr lineage(VirtualColumn which, const VectorPtr& stored, const TypePtr& type) const {
+        const auto& file = file_.planned->file;
+        const auto first_row_id = file.manifest->first_row_id(file.entry);
+        VectorPtr inherited;
+        if (!first_row_id) inherited = Vector::defaults(type, selected());
+        else if (which == VirtualColumn::RowId) inherited = row_numbers(type, *first_row_id + static_cast<int64_t>(first_row_ + begin_));
+        else inherited = Vector::constant(make_value<int64_t>(type, file.sequence_number()), selected());
+        if (!stored) return inherited;
+        VectorBuilder builder(type);
+        builder.reserve(selected());
+        for (size_t i = 0; i < selected(); ++i) builder.append_from(stored->is_null(i) ? *inherited : *stored, i);
+        return builder.finish();
+    }
+
+    /// Keeps of the selected rows those that `kept` (positions among them) names. False where none is left.
+    bool keep(const Selection& kept) {
+        if (kept.size() == selected()) return true;
+        if (kept.empty()) return false;
+        for (auto& column : columns_)
+            if (column) column = gather(column, kept);
+        if (all_) {
+            selection_ = kept;
+            all_ = false;
+        } else {
+            for (size_t i = 0; i < kept.size(); ++i) selection_[i] = selection_[kept[i]];
+            selection_.resize(kept.size());
+        }
+        return true;
+    }
+
+    bool apply_stage(const FilterStage& stage, exec::Filter& filter) {
+        Batch batch;
+        batch.rows = selected();
+        batch.columns.resize(columns_.size());
+        for (const size_t i : stage.columns) batch.columns[i] = column(i);
+        return keep(filter.select(batch));
+    }
+
+    bool apply_runtime_filters() {
+        for (size_t f = 0; f < context_.request.runtime_filters.size(); ++f) {
+            const auto& filter = *context_.request.runtime_filters[f];
+            if (!filter.ready.load(std::memory_order_acquire)) continue;
+            Trial& trial = trials_[f];
+            if (trial.batches >= kTrialBatches && static_cast<double>(trial.passed) > kUselessRatio * static_cast<double>(trial.rows)) continue;
+            const auto content = filter.content();
+            if (!content) continue;
+            const size_t before = selected();
+            const Selection passing = passing_rows(*content, column(filter.column));
+            ++trial.batches;
+            trial.rows += before;
+            trial.passed += passing.size();
+            if (!keep(passing)) return false;
+        }
+        return true;
+    }
+
+    bool apply_equality_deletes() {
+        if (file_.deletes.equality.empty()) return true;
+        std::vector<VectorPtr> keys;
+        for (size_t k = 0; k < file_.keys.size(); ++k) {
+            const int reader = reader_index_[file_.columns.size() + k];
+            const auto& read = file_.key_columns[k];
+            VectorPtr column = reader >= 0 ? reader_->read(static_cast<size_t>(reader), begin_, count_, selection())
+                               : read.missing ? Vector::constant(read.missing, selected())
+                                              : Vector::defaults(read.type, selected());
+            keys.push_back(file_.keys[k].values(column));
+        }
+        std::vector<uint8_t> left(selected(), 1);
+        std::vector<uint64_t> hashes(selected());
+        const std::vector<size_t>* hashed = nullptr;
+        for (size_t d = 0; d < file_.deletes.equality.size(); ++d) {
+            std::vector<VectorPtr> columns;
+            for (const size_t k : file_.delete_keys[d]) columns.push_back(keys[k]);
+            if (!hashed || *hashed != file_.delete_keys[d]) hash_rows(columns, selected(), hashes.data());
+            hashed = &file_.delete_keys[d];
+            file_.deletes.equality[d]->mark(columns, hashes, left);
+        }
+        Selection kept;
+        for (size_t i = 0; i < left.size(); ++i)
+            if (left[i]) kept.push_back(static_cast<uint32_t>(i));
+        return keep(kept);
+    }
+
+    struct Trial {
+        size_t batches = 0;
+        uint64_t rows = 0, passed = 0;
+    };
+
+    ScanContext& context_;
+    UnitWork work_;
+    const OpenedFile& file_;
+    uint64_t first_row_;
+    std::vector<file::ReadField> stored_;
+    std::vector<int> reader_index_;  // of file_.columns, then file_.key_columns
+    std::unique_ptr<file::UnitReader> reader_;
+    std::vector<exec::Filter> filters_;
+    std::vector<Trial> trials_;
+    bool started_ = false;
+
+    size_t range_ = 0;
+    uint64_t row_ = 0;
+    // The chunk being read.
+    uint64_t begin_ = 0;
+    size_t count_ = 0;
+    bool all_ = true;
+    Selection selection_;
+    std::vector<VectorPtr> columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<plan::ScanTask> make_unit_task(ScanContext& context, UnitWork work) {
+    return std::make_unique<UnitTask>(context, std::move(work));
+}
+
+}  // namespace firn::table
