@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
-#include "firn/plan/explain.h"
 #include "firn/plan/optimizer.h"
 #include "firn/sql/printer.h"
 #include "firn/table/catalog.h"
@@ -93,7 +92,7 @@ exec::ExecutionOptions StatementRun::execution_options() const {
 }
 
 plan::NodePtr StatementRun::optimized(plan::NodePtr plan) const {
-    plan::optimize(plan, plan::OptimizerOptions{});
+    plan::optimize(plan, plan::OptimizerOptions{.functions = functions_});
     return plan;
 }
 
