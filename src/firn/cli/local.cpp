@@ -1,8 +1,12 @@
 #include "firn/cli/local.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -26,8 +30,8 @@ session::Session* interruptible = nullptr;
 
 /// First Ctrl-C: the running statement is cancelled. With none running, or at the second: the process ends.
 void on_interrupt(int) {
-    static volatile std::sig_atomic_t asked = 0;
-    if (interruptible && interruptible->cancel() && asked++ == 0) return;
+    static std::atomic<bool> asked{false};
+    if (interruptible && interruptible->cancel() && !asked.exchange(true)) return;
     _exit(130);
 }
 
@@ -37,6 +41,7 @@ struct Arguments {
     std::string format;
     bool time = false;
     bool profile_events = false;
+    bool multiquery = false;
     bool help = false;
     bool version = false;
     std::vector<std::string> rest;
@@ -86,7 +91,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("-t,--time", arguments.time, "Print each statement's elapsed seconds on standard error");
     app.add_flag("--print-profile-events", arguments.profile_events,
                  "Print each statement's counters on standard error, a line 'Name: N' each");
-    app.add_flag("-n,--multiquery,--multi-query", "Accepted; several statements are always taken");
+    app.add_flag("-n,--multiquery,--multi-query", arguments.multiquery, "Accepted; several statements are always taken");
     app.footer("Besides: --SETTING=VALUE sets any setting (--max_threads=4), --param_NAME=VALUE gives a query's {NAME:Type} its value.\n"
                "Without -q and --queries-file, statements are read from standard input; on a terminal, the shell starts.\n"
                "\n"
