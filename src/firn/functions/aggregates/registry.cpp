@@ -171,6 +171,7 @@ const AggregateRegistry& AggregateRegistry::instance() {
         register_arrays(made);
         register_quantiles(made);
         register_moments(made);
+        register_map_aggregates(made);
         return made;
     }();
     return registry;

@@ -104,5 +104,6 @@ void register_uniq(AggregateRegistry& registry);
 void register_arrays(AggregateRegistry& registry);
 void register_quantiles(AggregateRegistry& registry);
 void register_moments(AggregateRegistry& registry);
+void register_map_aggregates(AggregateRegistry& registry);
 
 }  // namespace firn::functions
