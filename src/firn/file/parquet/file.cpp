@@ -127,9 +127,14 @@ ColumnOrder ParquetFile::order(const Leaf& leaf) const {
 
 ValueStatistics ParquetFile::unit_statistics(size_t unit, int field) const {
     const Leaf* at = leaf(field);
-    return at ? chunk_statistics(*at, group(unit).columns[static_cast<size_t>(at->column)], order(*at))
-              : ValueStatistics{};
+    if (!at) return {};
+    ValueStatistics out = chunk_statistics(*at, group(unit).columns[static_cast<size_t>(at->column)], order(*at));
+    if (never_null(field)) out.null_count = 0;
+    return out;
 }
+
+/// No level of the schema allows the leaf to be absent.
+bool ParquetFile::never_null(int field) const { return schema_.by_field[static_cast<size_t>(field)]->definition == 0; }
 
 std::vector<PageRange> ParquetFile::page_statistics(size_t unit, int field) const {
     const Leaf* at = leaf(field);
@@ -155,6 +160,7 @@ std::vector<PageRange> ParquetFile::page_statistics(size_t unit, int field) cons
             out[i].first_row = first;
             out[i].rows = next - first;
             page_bounds(*at, index, i, ordered, out[i]);
+            if (never_null(field)) out[i].statistics.null_count = 0;
         }
         return out;
     });

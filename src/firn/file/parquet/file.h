@@ -34,6 +34,7 @@ private:
     void read_footer();
     void check_row_groups();
     const Leaf* leaf(int field) const;
+    bool never_null(int field) const;
     ColumnOrder order(const Leaf& leaf) const;
     /// Bytes of the file; INCORRECT_DATA where the file is too short.
     std::string read(int64_t offset, int64_t size, const char* what) const;

@@ -74,6 +74,7 @@ private:
         node.repeated_definition = inner.definition;
         convert_value(at, inner, false, node.children.emplace_back(), field.children.emplace_back());
         field.children[0].name = "element";
+        field.children[0].field_id.reset();  // the list's own
         field.type = make_array(field.children[0].type);
     }
 
