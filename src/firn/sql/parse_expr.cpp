@@ -1,5 +1,7 @@
 // Operators, by precedence climbing. The levels are ClickHouse's: -> 1, ?: 2, OR 3, AND 4, NOT 5, IS 6, BETWEEN 7,
 // comparisons, LIKE and IN 9, || 10, + - 11, * / % 12, unary minus 13, then . [] :: and AT TIME ZONE.
+#include <algorithm>
+
 #include "firn/base/error.h"
 #include "firn/sql/parser_impl.h"
 #include "firn/sql/printer.h"
@@ -63,6 +65,15 @@ std::vector<ExprPtr> Parser::parse_expr_list(Alias alias, bool trailing_comma) {
     return list;
 }
 
+/// What finish() would make of the longer list, without going over all of it again: chains may have many thousands.
+void Parser::append_operand(Expr& chain, ExprPtr operand) {
+    chain.depth = std::max(chain.depth, operand->depth + 2);
+    check_size(chain.depth, uint64_t{chain.nodes} + operand->nodes);
+    chain.nodes += operand->nodes;
+    query_depth_ = std::max(query_depth_, chain.depth);
+    chain.args.push_back(std::move(operand));
+}
+
 ExprPtr Parser::parse_operators(int min_precedence) {
     Nesting nesting(*this);
     if (min_precedence <= kLambda && at_lambda()) return parse_lambda();
@@ -97,8 +108,7 @@ ExprPtr Parser::parse_operators(int min_precedence) {
         }
         ExprPtr right = parse_operators(op.precedence + 1);
         if (op.kind == BinaryOperator::Kind::Mergeable && mergeable && left->name == op.function) {
-            left->args.push_back(std::move(right));
-            left = finish(std::move(left));
+            append_operand(*left, std::move(right));
         } else {
             const size_t begin = left->pos;
             std::vector<ExprPtr> args;

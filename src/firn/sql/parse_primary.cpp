@@ -64,6 +64,13 @@ bool Parser::try_literal(Literal& out) {
 /// [1, 'a', [2]] or (1, 2) whose elements are all literals. A tuple has two elements or more: (1) is 1.
 bool Parser::try_literal_list(Literal& out) {
     Nesting nesting(*this);
+    const size_t start = index_;
+    if (not_literals_.contains(start)) return false;
+    // A list inside of one that is not all literals is tried again on its own: what fails is remembered.
+    const auto not_a_literal = [&] {
+        not_literals_.insert(start);
+        return false;
+    };
     const bool array = at(TokenType::OpenSquare);
     const TokenType close = array ? TokenType::CloseSquare : TokenType::CloseRound;
     ++index_;
@@ -76,14 +83,14 @@ bool Parser::try_literal_list(Literal& out) {
     }
     while (true) {
         Literal element;
-        if (!try_literal(element)) return false;
+        if (!try_literal(element)) return not_a_literal();
         out.elements.push_back(std::move(element));
         if (at(close)) break;
-        if (!at(TokenType::Comma)) return false;
+        if (!at(TokenType::Comma)) return not_a_literal();
         ++index_;
     }
     ++index_;
-    return array || out.elements.size() > 1;
+    return array || out.elements.size() > 1 || not_a_literal();
 }
 
 ExprPtr Parser::parse_number(bool negative) {
@@ -101,36 +108,43 @@ ExprPtr Parser::parse_number(bool negative) {
 size_t Parser::cast_literal_tokens() {
     if (at(TokenType::Number) || at(TokenType::String)) return 1;
     if (at(TokenType::Minus)) return at(TokenType::Number, 1) ? 2 : 0;
-    std::vector<TokenType> open;
+    if (not_cast_literals_.contains(index_)) return 0;
+    std::vector<size_t> open;  // tokens of the brackets
     TokenType last = TokenType::Comma;
     for (size_t ahead = 0;; ++ahead) {
         const TokenType type = peek(ahead).type;
         const bool starts = last == TokenType::Comma || last == TokenType::OpenRound || last == TokenType::OpenSquare;
+        bool good = false;
         switch (type) {
             case TokenType::OpenRound:
             case TokenType::OpenSquare:
-                if (!starts) return 0;
-                open.push_back(type);
+                good = starts;
+                open.push_back(index_ + ahead);
                 break;
             case TokenType::CloseRound:
             case TokenType::CloseSquare: {
                 const TokenType wanted = type == TokenType::CloseRound ? TokenType::OpenRound : TokenType::OpenSquare;
-                if (open.back() != wanted || last == TokenType::Comma || last == TokenType::Minus) return 0;
-                open.pop_back();
+                good = tokens_[open.back()].type == wanted && last != TokenType::Comma && last != TokenType::Minus;
+                if (good) open.pop_back();
                 break;
             }
             case TokenType::Comma:
-                if (starts || last == TokenType::Minus) return 0;
+                good = !starts && last != TokenType::Minus;
                 break;
             case TokenType::Number:
-                if (!starts && last != TokenType::Minus) return 0;
+                good = starts || last == TokenType::Minus;
                 break;
             case TokenType::String:
             case TokenType::Minus:
-                if (!starts) return 0;
+                good = starts;
                 break;
             default:
-                return 0;
+                break;
+        }
+        if (!good) {
+            // Nor is any of those still open.
+            not_cast_literals_.insert(open.begin(), open.end());
+            return 0;
         }
         last = type;
         if (open.empty()) return ahead + 1;

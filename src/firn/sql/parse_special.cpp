@@ -251,7 +251,13 @@ ExprPtr Parser::parse_position() {
         expect(TokenType::CloseRound, "ClosingRoundBracket");
         return finish(make_function("position", {std::move(haystack), std::move(needle)}, begin));
     }
-    index_ = start;
+    if (at(TokenType::Comma) || at(TokenType::CloseRound)) {  // position(haystack, needle)
+        std::vector<ExprPtr> args{std::move(needle)};
+        while (accept(TokenType::Comma, "Comma")) args.push_back(parse_expr(Alias::WithAs));
+        expect(TokenType::CloseRound, "ClosingRoundBracket");
+        return finish(make_function("position", std::move(args), begin));
+    }
+    index_ = start;  // a looser operator: position(a = b, c)
     if (++backtracks_ > kMostBacktracks) syntax_error("Too many alternatives");
     return finish(make_function("position", parse_rest_of_arguments(), begin));
 }

@@ -202,6 +202,11 @@ void Parser::count_elements(size_t count) {
     if (elements_ > max_elements_) fail(ErrorCode::TOO_BIG_AST, "AST is too big. Maximum: {}.", max_elements_);
 }
 
+void Parser::check_size(uint32_t depth, uint64_t nodes) {
+    if (depth > max_depth_) fail(ErrorCode::TOO_DEEP_AST, "AST is too deep. Maximum: {}.", max_depth_);
+    if (nodes > max_elements_) fail(ErrorCode::TOO_BIG_AST, "AST is too big. Maximum: {}.", max_elements_);
+}
+
 ExprPtr Parser::finish(ExprPtr expr) {
     uint32_t depth = 1;
     uint64_t nodes = 1;
@@ -227,9 +232,8 @@ ExprPtr Parser::finish(ExprPtr expr) {
         depth = std::max(depth, expr->query->depth + 1);
         nodes += expr->query->nodes;
     }
-    if (depth > max_depth_) fail(ErrorCode::TOO_DEEP_AST, "AST is too deep. Maximum: {}.", max_depth_);
     count_elements(1);
-    if (nodes > max_elements_) fail(ErrorCode::TOO_BIG_AST, "AST is too big. Maximum: {}.", max_elements_);
+    check_size(depth, nodes);
     expr->depth = depth;
     expr->nodes = static_cast<uint32_t>(nodes);
     query_depth_ = std::max(query_depth_, depth);

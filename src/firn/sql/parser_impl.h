@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,7 @@ public:
     /// Sets the depth, counts the element, checks the limits. Every node made passes here once it is complete.
     ExprPtr finish(ExprPtr expr);
     void count_elements(size_t count);
+    void check_size(uint32_t depth, uint64_t nodes);
 
 private:
     friend class Nesting;
@@ -91,6 +93,7 @@ private:
         bool negated = false;
     };
     ExprPtr parse_operators(int min_precedence);
+    void append_operand(Expr& chain, ExprPtr operand);
     BinaryOperator peek_operator();
     BinaryOperator peek_word_operator();
     ExprPtr parse_between(ExprPtr left, bool negated);
@@ -231,6 +234,8 @@ private:
     uint32_t query_depth_ = 1;  // of the deepest expression met in the query being parsed
 
     std::unordered_map<size_t, size_t> closing_;  // of an opening bracket's token: the index behind its closing one
+
+    std::unordered_set<size_t> not_literals_, not_cast_literals_;  // opening brackets' tokens
 
     size_t furthest_ = 0;
     std::vector<std::string_view> expected_;
