@@ -127,8 +127,8 @@ private:
     DeltaReader prefixes_;
     LengthStrings suffixes_;
     std::shared_ptr<Arena> arena_;
-    std::string_view last_ = std::string_view("", 0);  // the value before the next
-    std::string kept_;                                 // where it lies unless in the arena
+    std::string_view last_ = "";  // the value before the next
+    std::string kept_;            // where it lies unless in the arena
     int32_t block_[128];
     size_t at_ = 0, filled_ = 0;
 };
