@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "firn/base/query_context.h"
 #include "firn/vector/row_ops.h"
 
 namespace firn::exec {
@@ -147,6 +148,7 @@ std::vector<uint32_t> SortKeys::sorted_by_radix(size_t begin, size_t end) const 
         for (size_t byte = 0; byte < 8; ++byte) ++counts[byte][items[i].prefix >> (8 * byte) & 255];
     }
     for (size_t byte = 0; byte < 8; ++byte) {
+        check_cancelled();
         auto& places = counts[byte];
         if (places[items[0].prefix >> (8 * byte) & 255] == rows) continue;
         uint32_t at = 0;

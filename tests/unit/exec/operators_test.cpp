@@ -294,6 +294,48 @@ TEST(Join, AgreesWithNestedLoops) {
             }
 }
 
+TEST(Join, MissingSidesAreNullWhereTheOutputIs) {
+    auto node = join(plan::JoinKind::Full, scan(mixed_source(3, 7, 13)), scan(mixed_source(5, 9, 5, 2)), {0});
+    for (auto& output : node->output) output.type = make_nullable(output.type);
+    node->children[0] = scan(mixed_source(3, 7, 13));
+    auto rows = run(*node);
+    EXPECT_EQ(sorted(rows)[0], "0,0,name 0,NULL,0,0,name 0,NULL");
+    EXPECT_EQ(sorted(rows)[4], "NULL,NULL,NULL,NULL,4,4,name 4,4");
+    auto left = join(plan::JoinKind::Left, scan(mixed_source(5, 7, 13)), scan(mixed_source(3, 9, 5, 2)), {0});
+    for (size_t i = 4; i < 8; ++i) left->output[i].type = make_nullable(left->output[i].type);
+    for (const auto& options : all_options()) EXPECT_EQ(sorted(run(*left, options))[4], "4,4,name 4,4,NULL,NULL,NULL,NULL");
+}
+
+TEST(Join, ResidualConditionsDecideWhatMatches) {
+    const auto less = [](const Node& left) {  // left.id < right.id
+        return plan::call("less", {plan::make_column(0, int64_type()), plan::make_column(left.output.size(), int64_type())}, {});
+    };
+    for (const auto kind : {plan::JoinKind::Inner, plan::JoinKind::Left, plan::JoinKind::LeftSemi, plan::JoinKind::LeftAnti, plan::JoinKind::RightSemi,
+                            plan::JoinKind::Mark, plan::JoinKind::Full}) {
+        auto node = join(kind, scan(mixed_source(20, 3, 13)), scan(mixed_source(20, 3, 5, 7)), {1});
+        node->residual = {less(*node->children[0])};
+        size_t pairs = 0, left_matched = 0, right_matched = 0;
+        for (int a = 0; a < 20; ++a) {
+            bool matched = false;
+            for (int b = 0; b < 20; ++b) {
+                const bool match = a % 3 == b % 3 && a < b;
+                pairs += match;
+                matched |= match;
+            }
+            left_matched += matched;
+        }
+        for (int b = 0; b < 20; ++b) right_matched += b >= 3;
+        size_t expected = pairs;
+        if (kind == plan::JoinKind::Left) expected += 20 - left_matched;
+        if (kind == plan::JoinKind::Full) expected += 20 - left_matched + 20 - right_matched;
+        if (kind == plan::JoinKind::LeftSemi) expected = left_matched;
+        if (kind == plan::JoinKind::LeftAnti) expected = 20 - left_matched;
+        if (kind == plan::JoinKind::RightSemi) expected = right_matched;
+        if (kind == plan::JoinKind::Mark) expected = 20;
+        for (const auto& options : all_options()) EXPECT_EQ(run(*node, options).size(), expected) << static_cast<int>(kind);
+    }
+}
+
 TEST(Join, EmptySides) {
     using plan::JoinKind;
     const auto rows = [](JoinKind kind, size_t left, size_t right) {
