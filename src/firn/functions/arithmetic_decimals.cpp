@@ -90,6 +90,24 @@ VectorPtr compute(const VectorPtr& a, const VectorPtr& b, size_t rows, const Typ
     return result;
 }
 
+/// A constant side is scaled once, not for each row.
+VectorPtr scaled_constant(const TypePtr& type, const VectorPtr& vector, int& power) {
+    if (power == 0 || !vector->is_constant()) return vector;
+    VectorPtr out;
+    dispatch_fixed(type->physical(), [&]<typename T>() {
+        if constexpr (kIsSigned<T> && !kIsFloat<T> && sizeof(T) >= 4) {
+            T scaled;
+            if (multiply_overflows<T>(vector->base()->values<T>()[0], number_cast<T>(wide_power_of_ten(power)), scaled)) return;
+            Output<T> value(1);
+            value[0] = scaled;
+            out = Vector::constant(value.finish(vector->type()), vector->size());
+        }
+    });
+    if (!out) return vector;
+    power = 0;
+    return out;
+}
+
 VectorPtr compute_in(const TypePtr& type, const VectorPtr& a, const VectorPtr& b, size_t rows, Scaling scaling) {
     switch (type->physical()) {
         case Physical::Int32: return compute<int32_t>(a, b, rows, type, scaling);
@@ -157,10 +175,17 @@ Overload decimal_arithmetic(const ArithmeticCall& call, const Argument& first, c
     }
     if (scale > digits) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Scale {} of the result of {} is out of bound: it has {} digits at most", scale, call.name, digits);
     const TypePtr type = make_decimal(digits, scale);
+    const Arithmetic call_op = call.op;
     const bool whole = call.op == Arithmetic::IntDiv || call.op == Arithmetic::IntDivOrZero;
     const TypePtr result = whole ? integer_type(static_cast<int>(type->value_size()) * 8, true) : type;
     return {result, [=](const KernelArguments& arguments) {
-                const VectorPtr value = compute_in(type, as_storage(arguments[0], type), as_storage(arguments[1], type), arguments.rows, scaling);
+                VectorPtr x = as_storage(arguments[0], type), y = as_storage(arguments[1], type);
+                Scaling rest = scaling;
+                if (call_op == Arithmetic::Plus || call_op == Arithmetic::Minus) {
+                    x = scaled_constant(type, x, rest.left);
+                    y = scaled_constant(type, y, rest.right);
+                }
+                const VectorPtr value = compute_in(type, x, y, arguments.rows, rest);
                 return whole ? value->with_type(result) : value;
             }};
 }

@@ -173,6 +173,16 @@ Overload compare_times(const Comparison& comparison, const Argument& a, const Ar
         if (is_day(x) && is_day(y)) return x == y ? compare_as({}, {}, compare_loop(a.type->physical(), comparison.op)) : compare_in(comparison, a.type, b.type, make_type(TypeId::Date32));
         if (x == TypeId::DateTime && y == TypeId::DateTime) return compare_as({}, {}, compare_loop(Physical::UInt32, comparison.op));
         if (x == y && a.type->scale() == b.type->scale()) return compare_as({}, {}, compare_loop(Physical::Int64, comparison.op));
+        // A constant that is no finer becomes a value of the column's type, and the column stays as it is.
+        for (const size_t side : {size_t{0}, size_t{1}}) {
+            const Argument &constant = side ? b : a, &column = side ? a : b;
+            if (!constant.constant || column.type->id() != TypeId::DateTime64 || (constant.type->id() == TypeId::DateTime64 && constant.type->scale() > column.type->scale())) continue;
+            try {
+                return with_constant(compare_as({}, {}, compare_loop(Physical::Int64, comparison.op)), side, flatten(cast_vector(constant.constant, column.type, context)));
+            } catch (const Error&) {
+                break;  // beyond the column's range
+            }
+        }
         // Ticks of the finer scale; a day is its midnight in the other's time zone. 128 bits, as days may be far away.
         const int scale = std::max(x == TypeId::DateTime64 ? a.type->scale() : 0, y == TypeId::DateTime64 ? b.type->scale() : 0);
         const std::string& zone = is_day(x) ? b.type->time_zone() : a.type->time_zone();

@@ -1,4 +1,7 @@
 // icebergTruncate, icebergBucket, icebergHash: Iceberg's partition transforms as functions.
+#include <algorithm>
+#include <cstring>
+
 #include "firn/functions/argument_types.h"
 #include "firn/functions/cast.h"
 #include "firn/functions/elementwise.h"
@@ -78,9 +81,11 @@ Overload resolve_truncate(std::span<const Argument> arguments, const FunctionCon
                     return out.finish(type);
                 }};
     }
-    if (!is_whole(from) && from->id() != TypeId::Decimal) fail_argument("icebergTruncate", *from, 1);
+    const bool whole = is_integer(from->id()) && integer_bits(from->id()) <= 64;
+    if (!whole && from->id() != TypeId::Decimal) fail_argument("icebergTruncate", *from, 1);
+    // As wide as a difference of the two.
     TypePtr type = from;
-    if (is_unsigned_integer(from->id())) type = integer_type(std::min(64, integer_bits(from->id()) * 2), true);
+    if (whole) type = integer_type(std::min(64, std::max(integer_bits(from->id()), integer_bits(arguments[0].type->id())) * 2), true);
     const TypePtr wide = make_type(TypeId::Int128);
     return {type, [=](const KernelArguments& call) {
                 const VectorPtr values = convert_numbers(wide, flatten(call[1]));

@@ -23,10 +23,10 @@ struct Moment {
     int64_t offset;       // of the zone, seconds
 };
 
-void append_digits(std::string& out, int64_t value, size_t width, char fill = '0') {
+void append_digits(std::string& out, int64_t value, size_t width) {
     std::string digits;
     append_int(digits, value);
-    if (digits.size() < width) out.append(width - digits.size(), fill);
+    if (digits.size() < width) out.append(width - digits.size(), '0');
     out += digits;
 }
 
@@ -50,7 +50,7 @@ bool append_placeholder(std::string& out, char letter, const Moment& m, int frac
             out.push_back('/');
             append_digits(out, floor_modulo(m.date.year, 100), 2);
             return true;
-        case 'e': append_digits(out, m.date.day, 2, ' '); return true;
+        case 'e': append_int(out, int64_t{m.date.day}); return true;
         case 'f': {
             std::string digits;
             append_digits(digits, m.nanoseconds, 9);
@@ -61,12 +61,12 @@ bool append_placeholder(std::string& out, char letter, const Moment& m, int frac
         case 'g': append_digits(out, floor_modulo(iso_year(m.days), 100), 2); return true;
         case 'G': append_digits(out, iso_year(m.days), 4); return true;
         case 'h':
+        case 'l':
         case 'I': append_digits(out, twelve(hour), 2); return true;
         case 'H':
-        case 'k': append_digits(out, hour, 2, letter == 'k' ? ' ' : '0'); return true;
+        case 'k': append_digits(out, hour, 2); return true;
         case 'i': append_digits(out, minute, 2); return true;
         case 'j': append_digits(out, m.days - days_from_civil(m.date.year, 1, 1) + 1, 3); return true;
-        case 'l': append_digits(out, twelve(hour), 2, ' '); return true;
         case 'M': out += kMonths[m.date.month - 1]; return true;
         case 'n': out.push_back('\n'); return true;
         case 'p': out += hour < 12 ? "AM" : "PM"; return true;
