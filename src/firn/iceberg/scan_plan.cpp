@@ -97,8 +97,9 @@ ValueRange metrics_range(const FileRef& file, const Schema& schema, int32_t fiel
     if (!place || place->repeated || !place->field->type->is_primitive()) return range;
     const ColumnMetrics metrics = file.manifest->metrics(file.entry, field_id);
     const int64_t rows = file.record_count();
-    // Counts count: a file's own numbers may be of its rows or, below an optional struct, of fewer.
-    if (metrics.null_count && *metrics.null_count == 0 && place->parent_id < 0) range.may_be_null = false;
+    // Below an optional struct a writer may have counted only the rows that have the struct.
+    const bool counts_rows = place->parent_id < 0 || metrics.value_count.value_or(-1) == rows;
+    if (metrics.null_count && *metrics.null_count == 0 && counts_rows) range.may_be_null = false;
     if (metrics.nan_count && *metrics.nan_count == 0) range.may_be_nan = false;
     const int64_t values = metrics.value_count.value_or(rows);
     if (metrics.null_count && *metrics.null_count >= std::max(values, rows)) {

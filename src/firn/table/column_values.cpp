@@ -137,10 +137,17 @@ std::optional<ColumnValues> integer_column(const iceberg::NestedField& field, co
 
 std::optional<ColumnValues> decimal_column(const iceberg::NestedField& field, const Vector& value) {
     const TypeId id = unwrap(value.type())->id();
-    if (!is_number(id) || (is_float(id) && field.type->precision > kExactDoubleDigits)) return std::nullopt;
+    if (!is_number(id)) return std::nullopt;
     const auto at = number_on_grid(value, field.type->scale);
     if (!at) return std::nullopt;
-    return decimal_values(field.type, *at);
+    if (!is_float(id) || field.type->precision <= kExactDoubleDigits) return decimal_values(field.type, *at);
+    // SQL compares as doubles, and several decimals round to one of them.
+    const Int128 slack = (at->floor < 0 ? -at->floor : at->floor) / power_of_ten(kExactDoubleDigits) + 1;
+    ColumnValues out;
+    out.approximate = true;
+    out.below = Literal::of(field.type, Datum::decimal(at->floor - slack, field.type->scale));
+    out.above = Literal::of(field.type, Datum::decimal(at->floor + 1 + slack, field.type->scale));
+    return out;
 }
 
 std::optional<ColumnValues> float_column(const iceberg::NestedField& field, const Vector& value) {

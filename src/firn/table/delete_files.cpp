@@ -1,6 +1,7 @@
 #include "firn/table/delete_files.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
@@ -29,6 +30,18 @@ std::vector<VectorPtr> read_columns(const file::DataFile& file, const std::vecto
     std::vector<VectorPtr> out;
     for (size_t i = 0; i < columns.size(); ++i) out.push_back(flatten(concat(columns[i].type, parts[i])));
     return out;
+}
+
+/// Iceberg tells -0.0 from 0.0, which SQL does not.
+bool same_sign(const Vector& a, size_t row_a, const Vector& b, size_t row_b) {
+    const auto negative = [](const Vector& vector, size_t row) {
+        const Vector& flat = vector.flat_base();
+        const size_t at = vector.base_row(row);
+        if (vector.type()->physical() == Physical::Float64) return flat.values<double>()[at] == 0 && std::signbit(flat.values<double>()[at]);
+        if (vector.type()->physical() == Physical::Float32) return flat.values<float>()[at] == 0 && std::signbit(flat.values<float>()[at]);
+        return false;
+    };
+    return negative(a, row_a) == negative(b, row_b);
 }
 
 iceberg::NestedField position_field(int32_t id, std::string name, iceberg::TypeKind kind) {
@@ -93,7 +106,8 @@ void EqualityDeletes::mark(const std::vector<VectorPtr>& columns, const std::vec
             const size_t row = slots_[slot] - 1;
             if (hashes_[row] != hashes[i]) continue;
             bool equal = true;
-            for (size_t k = 0; k < keys_.size() && equal; ++k) equal = equal_values(*columns[k], i, *keys_[k], row);
+            for (size_t k = 0; k < keys_.size() && equal; ++k)
+                equal = equal_values(*columns[k], i, *keys_[k], row) && same_sign(*columns[k], i, *keys_[k], row);
             if (equal) {
                 keep[i] = 0;
                 break;

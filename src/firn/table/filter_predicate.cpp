@@ -80,8 +80,39 @@ public:
     }
 
 private:
+    /// The field that a column, or an element of a struct column, is. Only elements that are NULL where the struct is: a
+    /// required one shows a default there, which no bound covers.
     const iceberg::NestedField* field_of(const Expression& expression) const {
-        return expression.kind == Expression::Kind::Column ? fields_(expression.index) : nullptr;
+        if (expression.kind == Expression::Kind::Column) return fields_(expression.index);
+        if (expression.kind != Expression::Kind::Call || expression.function->name() != "tupleElement") return nullptr;
+        if (expression.arguments.size() != 2 || expression.arguments[1]->kind != Expression::Kind::Constant) return nullptr;
+        const auto* parent = field_of_struct(*expression.arguments[0]);
+        if (!parent) return nullptr;
+        const auto* element = element_of(*parent, *expression.arguments[1]->constant);
+        return element && !element->required && element->type->is_primitive() ? element : nullptr;
+    }
+    const iceberg::NestedField* field_of_struct(const Expression& expression) const {
+        const iceberg::NestedField* field = nullptr;
+        if (expression.kind == Expression::Kind::Column) {
+            field = fields_(expression.index);
+        } else if (expression.kind == Expression::Kind::Call && expression.function->name() == "tupleElement" && expression.arguments.size() == 2 &&
+                   expression.arguments[1]->kind == Expression::Kind::Constant) {
+            if (const auto* parent = field_of_struct(*expression.arguments[0])) field = element_of(*parent, *expression.arguments[1]->constant);
+        }
+        return field && field->type->is_struct() ? field : nullptr;
+    }
+    static const iceberg::NestedField* element_of(const iceberg::NestedField& parent, const Vector& which) {
+        const TypeId id = unwrap(which.type())->id();
+        const Vector& flat = which.flat_base();
+        if (id == TypeId::String) {
+            const std::string_view name = flat.values<StringRef>()[0].view();
+            for (const auto& field : parent.type->fields)
+                if (field.name == name) return &field;
+        } else if (id == TypeId::UInt8) {
+            const size_t place = flat.values<uint8_t>()[0];
+            if (place >= 1 && place <= parent.type->fields.size()) return &parent.type->fields[place - 1];
+        }
+        return nullptr;
     }
 
     static FilterPredicate constant(const Expression& filter, bool negate) {
@@ -148,6 +179,7 @@ private:
         const auto bounds = column_values(field, value);
         if (!bounds) return maybe();
         if (bounds->exact) return term_or_nan(field, op, bounds->exact.value(), negate);
+        if (bounds->approximate) return approximate(field, negate ? negated(op) : op, *bounds);
         // The constant falls between two values of the column's type, or beyond them all.
         switch (op) {
             case PredicateOp::Eq:
@@ -161,6 +193,20 @@ private:
             default:
                 if (!bounds->above) return never(field, negate);
                 return term_or_nan(field, PredicateOp::GtEq, *bounds->above, negate);
+        }
+    }
+
+    /// Comparison of rounded numbers: what lies well beyond is decided.
+    static FilterPredicate approximate(const iceberg::NestedField& field, PredicateOp op, const ColumnValues& bounds) {
+        const auto reaches = Predicate::term(PredicateOp::GtEq, field.id, {*bounds.below});
+        const auto stays = Predicate::term(PredicateOp::LtEq, field.id, {*bounds.above});
+        switch (op) {
+            case PredicateOp::Eq: return {Predicate::conjunction({reaches, stays}), false};
+            case PredicateOp::Lt:
+            case PredicateOp::LtEq: return {stays, false};
+            case PredicateOp::Gt:
+            case PredicateOp::GtEq: return {reaches, false};
+            default: return maybe();
         }
     }
 
@@ -209,6 +255,7 @@ private:
             if (vector->is_null(row) || unwrap(vector->type())->id() == TypeId::Nothing) continue;
             const auto bounds = column_values(*field, *slice_row(*vector, row));
             if (!bounds) return maybe();
+            if (bounds->approximate) return maybe();
             if (bounds->exact) literals.push_back(*bounds->exact);
         }
         if (literals.empty()) return never(*field, !is_in);

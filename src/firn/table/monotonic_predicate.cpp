@@ -1,7 +1,8 @@
 // Ranges of a column from comparisons of a monotonic function of it, found by bisection: the function is asked, not
 // inverted, so that every monotonic function serves.
-#include <array>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "firn/base/error.h"
 #include "firn/functions/function.h"
@@ -27,31 +28,42 @@ struct Window {
 
 constexpr int64_t kDay1900 = -25567;
 constexpr int64_t kDay2300 = 120529;
+constexpr int64_t kDay2105 = 49308;
 constexpr int64_t kSecondsPerDay = 86400;
 constexpr size_t kSamples = 65;
 
-std::optional<Window> window_of(TypeKind kind) {
+/// Wide ones first: a function that wraps around in the first may be monotonic in the next.
+std::vector<Window> windows_of(TypeKind kind) {
+    const auto days = [](int64_t unit) {
+        return std::vector<Window>{{kDay1900 * unit, kDay2300 * unit}, {unit, kDay2105 * unit}};
+    };
+    constexpr int64_t kMicros = kSecondsPerDay * 1'000'000;
     switch (kind) {
-        case TypeKind::Int: return Window{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-        case TypeKind::Long: return Window{-(int64_t{1} << 62), int64_t{1} << 62};
-        case TypeKind::Date: return Window{kDay1900, kDay2300};
+        case TypeKind::Int: return {{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}};
+        case TypeKind::Long: return {{-(int64_t{1} << 62), int64_t{1} << 62}};
+        case TypeKind::Date: return days(1);
         case TypeKind::Timestamp:
-        case TypeKind::TimestampTz: return Window{kDay1900 * kSecondsPerDay * 1'000'000, kDay2300 * kSecondsPerDay * 1'000'000};
+        case TypeKind::TimestampTz: return days(kMicros);
         case TypeKind::TimestampNs:
         case TypeKind::TimestampTzNs:
             // The int64 of nanoseconds ends in 2262.
-            return Window{kDay1900 * kSecondsPerDay * 1'000'000'000, std::numeric_limits<int64_t>::max() - 1};
-        default: return std::nullopt;
+            return {{kDay1900 * kMicros * 1000, std::numeric_limits<int64_t>::max() - 1}, {kMicros * 1000, kDay2105 * kMicros * 1000}};
+        default: return {};
     }
 }
 
-/// 1 increasing, -1 decreasing, 0 neither: of the whole chain of calls.
-int direction_of(const Expression& expression) {
+VectorPtr evaluate(const Expression& expression, const VectorPtr& column);
+
+/// 1 increasing, -1 decreasing, 0 neither: of the whole chain of calls over the two values of `ends`, low and high.
+int direction_of(const Expression& expression, const VectorPtr& ends) {
     if (expression.kind == Expression::Kind::Column) return 1;
     for (size_t i = 0; i < expression.arguments.size(); ++i) {
         if (expression.arguments[i]->kind == Expression::Kind::Constant) continue;
-        const int inner = direction_of(*expression.arguments[i]);
-        switch (expression.function->monotonic(i)) {
+        const int inner = direction_of(*expression.arguments[i], ends);
+        if (inner == 0) return 0;
+        const VectorPtr values = flatten(evaluate(*expression.arguments[i], ends));
+        const VectorPtr low = slice(values, inner > 0 ? 0 : 1, 1), high = slice(values, inner > 0 ? 1 : 0, 1);
+        switch (expression.function->monotonic_between(i, *low, *high)) {
             case functions::Monotonic::Increasing: return inner;
             case functions::Monotonic::Decreasing: return -inner;
             case functions::Monotonic::No: return 0;
@@ -135,41 +147,53 @@ std::optional<__int128> first(const Question& question, bool strictly, bool want
 
 }  // namespace
 
+namespace {
+
+VectorPtr column_values_at(const TypePtr& type, TypeKind kind, std::initializer_list<int64_t> values) {
+    VectorBuilder builder(type);
+    for (const int64_t value : values) append_datum(builder, Datum::integral(kind, value));
+    return builder.finish();
+}
+
+/// Where f(x) op c inside of the window; null where it cannot be said.
+PredicatePtr predicate_in(const Question& question, const iceberg::NestedField& field, PredicateOp op, const Window& window, bool rising) {
+    // Rising: f(x) >= c from `reach` on, f(x) > c from `pass` on. Falling: until there.
+    const auto reach = first(question, false, rising, window);
+    const auto pass = first(question, true, rising, window);
+    if (!reach || !pass) return nullptr;
+    const auto literal = [&](__int128 at) { return Literal::of(field.type, Datum::integral(field.type->kind, static_cast<int64_t>(at))); };
+    const auto from = [&](__int128 at) { return Predicate::term(PredicateOp::GtEq, field.id, {literal(at)}); };
+    const auto before = [&](__int128 at) { return Predicate::term(PredicateOp::Lt, field.id, {literal(at)}); };
+    PredicatePtr inside;
+    switch (op) {
+        case PredicateOp::Eq:
+            inside = rising ? Predicate::conjunction({from(*reach), before(*pass)}) : Predicate::conjunction({from(*pass), before(*reach)});
+            break;
+        case PredicateOp::GtEq: inside = rising ? from(*reach) : before(*reach); break;
+        case PredicateOp::Gt: inside = rising ? from(*pass) : before(*pass); break;
+        case PredicateOp::Lt: inside = rising ? before(*reach) : from(*reach); break;
+        case PredicateOp::LtEq: inside = rising ? before(*pass) : from(*pass); break;
+        default: return nullptr;
+    }
+    if (field.type->kind == TypeKind::Int) return inside;
+    return Predicate::disjunction({std::move(inside), before(window.least), Predicate::term(PredicateOp::Gt, field.id, {literal(window.greatest)})});
+}
+
+}  // namespace
+
 PredicatePtr monotonic_predicate(const Expression& call, const iceberg::NestedField& field, PredicateOp op,
                                  const Vector& value) {
-    const auto window = window_of(field.type->kind);
-    const int direction = window ? direction_of(call) : 0;
-    if (direction == 0) return nullptr;
-    try {
-        const Question question(call, field, value);
-        const bool rising = direction > 0;
-        // Rising: f(x) >= c from `reach` on, f(x) > c from `pass` on. Falling: until there.
-        const auto reach = first(question, false, rising, *window);
-        const auto pass = first(question, true, rising, *window);
-        if (!reach || !pass) return nullptr;
-        const auto literal = [&](__int128 at) {
-            return Literal::of(field.type, Datum::integral(field.type->kind, static_cast<int64_t>(at)));
-        };
-        const auto from = [&](__int128 at) { return Predicate::term(PredicateOp::GtEq, field.id, {literal(at)}); };
-        const auto before = [&](__int128 at) { return Predicate::term(PredicateOp::Lt, field.id, {literal(at)}); };
-        PredicatePtr inside;
-        switch (op) {
-            case PredicateOp::Eq:
-                inside = rising ? Predicate::conjunction({from(*reach), before(*pass)})
-                                : Predicate::conjunction({from(*pass), before(*reach)});
-                break;
-            case PredicateOp::GtEq: inside = rising ? from(*reach) : before(*reach); break;
-            case PredicateOp::Gt: inside = rising ? from(*pass) : before(*pass); break;
-            case PredicateOp::Lt: inside = rising ? before(*reach) : from(*reach); break;
-            case PredicateOp::LtEq: inside = rising ? before(*pass) : from(*pass); break;
-            default: return nullptr;
+    for (const Window& window : windows_of(field.type->kind)) {
+        try {
+            const VectorPtr ends = column_values_at(column_in(call).type, field.type->kind, {window.least, window.greatest});
+            const int direction = direction_of(call, ends);
+            if (direction == 0) continue;
+            if (auto predicate = predicate_in(Question(call, field, value), field, op, window, direction > 0)) return predicate;
+        } catch (const Error&) {
+            // The function, or the comparison, fails for some value: nothing is said, and the filter itself will tell.
         }
-        if (field.type->kind == TypeKind::Int) return inside;
-        return Predicate::disjunction({std::move(inside), before(window->least),
-                                       Predicate::term(PredicateOp::Gt, field.id, {literal(window->greatest)})});
-    } catch (const Error&) {
-        return nullptr;
     }
+    return nullptr;
 }
 
 }  // namespace firn::table

@@ -12,6 +12,8 @@ namespace firn::table {
 /// the least above it (each absent where there is none such).
 struct ColumnValues {
     std::optional<iceberg::Literal> exact, below, above;
+    /// The comparison is of rounded numbers: values from below to above (both given) may equal the constant.
+    bool approximate = false;
 };
 /// Nothing where SQL's comparison of the column with the constant is no comparison of the column's own values.
 /// `value`: one row, not NULL.

@@ -46,7 +46,7 @@ public:
         return iceberg::judge(predicate, [&](int32_t id) {
             const auto* leaf = leaf_of(id);
             if (!leaf) return unknown(id);
-            return range_of_statistics(file_.file->unit_statistics(unit_, leaf->index), strip_nullable(leaf->type), *schema_.field(id));
+            return range_of(file_.file->unit_statistics(unit_, leaf->index), *leaf, id);
         });
     }
 
@@ -95,6 +95,13 @@ private:
         return leaf && leaf->children.empty() ? leaf : nullptr;
     }
 
+    ValueRange range_of(const file::ValueStatistics& statistics, const file::FileField& leaf, int32_t id) const {
+        ValueRange range = range_of_statistics(statistics, strip_nullable(leaf.type), *schema_.field(id));
+        // Below an optional struct, other formats count only the rows that have the struct.
+        if (schema_.place(id)->parent_id >= 0 && file_.file->format() != file::Format::Parquet) range.may_be_null = true;
+        return range;
+    }
+
     /// A column that the file lacks may be a default: nothing is known here.
     static ValueRange unknown(int32_t) { return {}; }
 
@@ -131,7 +138,7 @@ private:
         if (pages.empty()) return all;
         Ranges out;
         for (const auto& page : pages) {
-            const auto range = range_of_statistics(page.statistics, strip_nullable(leaf->type), *schema_.field(term.field_id));
+            const auto range = range_of(page.statistics, *leaf, term.field_id);
             if (!iceberg::judge_term(term, range).might) {
                 count_event(ProfileEvent::ParquetPrunedPages);
                 continue;
