@@ -7,7 +7,7 @@ SELECT 'abc' + 1;
 SELECT plus(1);
 SELECT toUInt8('x');
 SELECT intDiv(1, 0);
-SELECT number FROM numbers(3) LIMIT -1 FORMAT NoSuchFormat;
+SELECT number FROM numbers(3) FORMAT NoSuchFormat;
 SELECT * FROM icebergLocal('/tmp/no/such/table/anywhere');
 SELECT sum(number) FROM numbers(3) WHERE sum(number) > 1;
 SELECT number, count() FROM numbers(3);
