@@ -133,8 +133,8 @@ void SelectBuilder::aggregate() {
     const bool nulls = !select.grouping_sets.empty() && scope.flag("group_by_use_nulls", false);
     key_slots_.clear();
     for (const ExpressionPtr& key : keys_) {
-        node->keys.push_back(lower(key));
         const TypePtr type = nulls ? make_nullable(key->type) : key->type;
+        node->keys.push_back(scope.cast(lower(key), type));
         Slot slot;
         slot.kind = Slot::Kind::Key;
         slot.type = type;

@@ -181,7 +181,7 @@ private:
     NodePtr push_join(NodePtr node, Filters filters) {
         auto& join = static_cast<JoinNode&>(*node);
         weaken_outer_join(join, filters, options, retyped_);
-        const bool plain_inner = join.strictness == JoinStrictness::All && (join.join == JoinKind::Inner || join.join == JoinKind::Cross);
+        const bool plain_inner = join.strictness == JoinStrictness::All && !join.nulls_equal && (join.join == JoinKind::Inner || join.join == JoinKind::Cross);
         const bool semi = join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti;
         if (retyped_) {
             // The outer join's Nullable sides are plain now: casts above bring the types back.
@@ -196,7 +196,7 @@ private:
             NodePtr casted = analysis::cast_columns(std::move(node), types, options.functions);
             return push(std::move(casted), std::move(filters));
         }
-        if (plain_inner || (semi && !join.null_aware)) return order_joins(std::move(node), std::move(filters), options);
+        if (plain_inner || (semi && !join.null_aware && !join.nulls_equal && join.strictness == JoinStrictness::All)) return order_joins(std::move(node), std::move(filters), options);
         return push_one_join(std::move(node), std::move(filters));
     }
 
@@ -241,6 +241,7 @@ private:
 
 void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options, bool& retyped) {
     if (join.join != JoinKind::Left && join.join != JoinKind::Right && join.join != JoinKind::Full) return;
+    if (join.strictness != JoinStrictness::All && join.strictness != JoinStrictness::Asof) return;  // ANY INNER is another join
     const JoinKind before = join.join;
     if (before != JoinKind::Right && rejects_missing(filters, join, true, options.functions))
         join.join = before == JoinKind::Full ? JoinKind::Right : JoinKind::Inner;

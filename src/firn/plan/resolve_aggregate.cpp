@@ -194,8 +194,10 @@ ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
         entry.order.push_back(std::move(key));
     }
     const std::string name = implementation_name(expr.name);
-    const bool special = window_only(name);
     const std::string lower = lower_case(name);
+    // By itself first_value skips NULL, as an aggregate function does.
+    const bool picks = lower == "first_value" || lower == "last_value";
+    const bool special = window_only(name) && (!picks || expr.nulls_action == sql::NullsAction::Respect);
     if (!(expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) && lower == "count")) entry.call.arguments = resolve_list(expr.args);
     if (spec.has_frame) {
         if (lower == "lag" || lower == "lead")

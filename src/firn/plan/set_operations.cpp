@@ -130,9 +130,39 @@ NodePtr Scope::recursive_cte_plan(Cte& cte) {
     std::vector<OutputColumn> columns_of = start->output;
     for (size_t i = 0; i < cte.element->column_names.size() && i < columns_of.size(); ++i)
         columns_of[i].name = cte.element->column_names[i];
-    std::vector<Batch> all, last = session.context.run_subquery(std::move(start));
     std::vector<TypePtr> types;
     for (const OutputColumn& out : columns_of) types.push_back(out.type);
+    const auto plan_step = [&](std::vector<Batch> rows) {
+        for (size_t i = 0; i < types.size(); ++i) columns_of[i].type = types[i];
+        cte.recursive_columns = columns_of;
+        cte.recursive_rows = std::move(rows);
+        cte.recursive_ready = true;
+        NodePtr next;
+        try {
+            next = query_plan(*query.operands[1], cte.scope);
+        } catch (...) {
+            cte.recursive_ready = false;
+            throw;
+        }
+        cte.recursive_ready = false;
+        if (next->output.size() != types.size())
+            fail(ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH, "Start and step of recursive CTE {} have {} and {} columns",
+                 cte.element->name, types.size(), next->output.size());
+        return next;
+    };
+    // Types that hold what every step gives: n + 1 is wider than n until it is UInt64.
+    constexpr size_t kMaxWidenings = 10;
+    for (size_t i = 0; i < kMaxWidenings; ++i) {
+        const NodePtr next = plan_step({});
+        bool wider = false;
+        for (size_t j = 0; j < types.size(); ++j) {
+            const TypePtr common = functions::common_type(std::vector<TypePtr>{types[j], next->output[j].type});
+            wider = wider || !same_type(common, types[j]);
+            types[j] = common;
+        }
+        if (!wider) break;
+    }
+    std::vector<Batch> all, last = session.context.run_subquery(cast_columns(std::move(start), types, functions()));
     for (size_t step = 0;; ++step) {
         size_t rows = 0;
         for (const Batch& batch : last) rows += batch.rows;
@@ -141,20 +171,7 @@ NodePtr Scope::recursive_cte_plan(Cte& cte) {
         if (step == kMaxSteps)
             fail(ErrorCode::TOO_DEEP_RECURSION, "Maximum recursive CTE evaluation depth ({}) exceeded, during evaluation of {}",
                  kMaxSteps, cte.element->name);
-        cte.recursive_columns = columns_of;
-        cte.recursive_rows = std::move(last);
-        cte.recursive_ready = true;
-        try {
-            NodePtr next = query_plan(*query.operands[1], cte.scope);
-            if (next->output.size() != types.size())
-                fail(ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH, "Start and step of recursive CTE {} have {} and {} columns",
-                     cte.element->name, types.size(), next->output.size());
-            last = session.context.run_subquery(cast_columns(std::move(next), types, functions()));
-        } catch (...) {
-            cte.recursive_ready = false;
-            throw;
-        }
-        cte.recursive_ready = false;
+        last = session.context.run_subquery(cast_columns(plan_step(std::move(last)), types, functions()));
     }
     return make_values(std::move(columns_of), std::move(all));
 }
