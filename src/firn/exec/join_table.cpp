@@ -74,7 +74,8 @@ std::vector<std::shared_ptr<Interner>> make_interners(const KeyLayout& layout) {
 }  // namespace
 
 JoinTable::JoinTable(const std::vector<TypePtr>& types, const std::vector<bool>& nullable, bool nulls_equal)
-    : layout_(types, nullable, false), nulls_equal_(nulls_equal), interners_(make_interners(layout_)) {
+    // NULLs that match nothing need no bits in the keys: their rows are left out.
+    : layout_(types, nulls_equal ? KeyLayout::Nulls::Marked : KeyLayout::Nulls::LeftOut, nullable, false), nulls_equal_(nulls_equal), interners_(make_interners(layout_)) {
     words_ = layout_.form == KeyLayout::Form::String ? 1 : layout_.words;
     stride_ = 8 + words_ * 8;
 }

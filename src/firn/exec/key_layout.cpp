@@ -74,7 +74,7 @@ T take_raw(std::string_view& in) {
 
 }  // namespace
 
-KeyLayout::KeyLayout(const std::vector<TypePtr>& types, const std::vector<bool>& nullable, bool allow_single_string) {
+KeyLayout::KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::vector<bool>& nullable, bool allow_single_string) {
     size_t bytes = 0, bits = 0;
     bool packable = true;
     for (size_t i = 0; i < types.size(); ++i) {
@@ -86,7 +86,8 @@ KeyLayout::KeyLayout(const std::vector<TypePtr>& types, const std::vector<bool>&
         column.width = column.interned ? sizeof(uint32_t) : types[i]->value_size();
         column.offset = bytes;
         bytes += column.width;
-        if (accepts_null(*types[i]) || (!nullable.empty() && nullable[i])) column.null_bit = static_cast<int>(bits++);
+        const bool may_be_null = accepts_null(*types[i]) || (!nullable.empty() && nullable[i]);
+        if (may_be_null && nulls == Nulls::Marked) column.null_bit = static_cast<int>(bits++);
         columns.push_back(column);
     }
     flags_offset = bytes;

@@ -28,8 +28,12 @@ struct KeyLayout {
         int null_bit = -1;      // of the flags, -1 = never NULL
     };
 
+    /// Whether a NULL has a bit in the key, or the caller sees to it that rows with NULLs are never looked at.
+    enum class Nulls : uint8_t { Marked, LeftOut };
+
+    explicit KeyLayout(const std::vector<TypePtr>& types) : KeyLayout(types, Nulls::Marked, {}, true) {}
     /// nullable[i]: also when the type itself is not (the other side of a join is). May be empty.
-    explicit KeyLayout(const std::vector<TypePtr>& types, const std::vector<bool>& nullable = {}, bool allow_single_string = true);
+    KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::vector<bool>& nullable, bool allow_single_string);
 
     Form form = Form::Packed;
     bool serialised = false;  // Form::String of all columns

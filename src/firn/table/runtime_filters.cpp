@@ -84,8 +84,10 @@ bool unit_fails_runtime_filters(const ScanContext& context, const OpenedFile& fi
     });
 }
 
-Selection passing_rows(const plan::RuntimeFilter::Content& content, const VectorPtr& values) {
+Selection passing_rows(const plan::RuntimeFilter::Content& content, const VectorPtr& encoded) {
     if (content.empty) return {};
+    // A base of more entries than there are rows is not worth hashing.
+    const VectorPtr values = !encoded->is_flat() && encoded->base()->size() > encoded->size() ? flatten(encoded) : encoded;
     const Vector& base = values->flat_base();
     const uint8_t* nulls = base.nulls();
     std::vector<uint64_t> hashes;
