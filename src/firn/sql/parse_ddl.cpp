@@ -262,7 +262,7 @@ void Parser::parse_storage_order(StorageDefinition& storage) {
         std::vector<ExprPtr> columns;
         for (const OrderByElement& element : storage.sort_elements) columns.push_back(element.expr);
         if (columns.size() == 1) {
-            storage.order_by = columns[0];
+            storage.order_by = std::make_shared<Expr>(*columns[0]);  // the brackets are the list's
             storage.order_by->parenthesized = true;
         } else {
             storage.order_by = operator_call("tuple", std::move(columns), begin);

@@ -175,7 +175,16 @@ TableExpr Parser::parse_table_expr() {
         table.function = parse_parameter();
     } else {
         expected("table");
-        table.parts = at(TokenType::String) ? std::vector<std::string>{parse_string()} : parse_compound_name();
+        if (at(TokenType::String)) {  // FROM 'name'
+            const size_t start = index_;
+            table.parts = {parse_string()};
+            if (table.parts[0].empty()) {
+                index_ = start;
+                syntax_error();
+            }
+        } else {
+            table.parts = parse_compound_name();
+        }
         if (at(TokenType::OpenRound)) {
             table.kind = TableExpr::Kind::Function;
             const std::string name = make_identifier(std::move(table.parts))->joined_name();

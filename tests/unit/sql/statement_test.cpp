@@ -62,6 +62,8 @@ TEST(Statement, From) {
         {"select 1 from f(1, x = 2, settings a = 1) as t", "SELECT 1 FROM f(1, x = 2, SETTINGS a = 1) AS t"},
         {"select 1 from view(select 2)", "SELECT 1 FROM view(SELECT 2)"},
         {"select 1 from a semi inner join b on 1", "62 SYNTAX_ERROR"},
+        {"select 1 from 'x.csv'", "SELECT 1 FROM `x.csv`"},
+        {"select 1 from ''", "62 SYNTAX_ERROR"},
         {"select 1 from a join b", "62 SYNTAX_ERROR"},
         {"select 1 from a cross join b on 1", "62 SYNTAX_ERROR"},
     });
@@ -94,6 +96,7 @@ TEST(Statement, Definitions) {
          "CREATE OR REPLACE TABLE t (`a` Int8) ENGINE = X ORDER BY (a DESC, b ASC NULLS FIRST)"},
         {"create table if not exists t engine = Memory as select 1 as x",
          "CREATE TABLE IF NOT EXISTS t ENGINE = Memory AS SELECT 1 AS x"},
+        {"create table t (a Int8) engine = X order by b desc", "CREATE TABLE t (`a` Int8) ENGINE = X ORDER BY (b DESC)"},
         {"create table t as u engine = Memory", "CREATE TABLE t AS u ENGINE = Memory"},
         {"create or replace view v as select 1 union all select 2",
          "CREATE OR REPLACE VIEW v AS SELECT 1 UNION ALL SELECT 2"},
