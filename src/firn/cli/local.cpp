@@ -47,13 +47,12 @@ struct Arguments {
     std::vector<std::string> rest;
 };
 
-/// Writes all of it or fails; a closed pipe ends the program quietly, as users of `| head` expect.
+/// Writes all of it or fails. A closed pipe ends the program by SIGPIPE, as users of `| head` expect.
 void write_stdout(std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
         if (written < 0) {
             if (errno == EINTR) continue;
-            if (errno == EPIPE) _exit(0);
             fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to standard output: {}", std::strerror(errno));
         }
         bytes.remove_prefix(static_cast<size_t>(written));
@@ -122,10 +121,12 @@ void apply_setting_arguments(const std::vector<std::string>& rest, session::Sess
     }
 }
 
+/// 0 when standard output is no terminal.
 size_t terminal_width() {
+    constexpr size_t kUnknownWidth = 80;
     winsize size{};
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
-    return size.ws_col;
+    if (!isatty(STDOUT_FILENO)) return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUnknownWidth;
 }
 
 void print_report(const Arguments& arguments, const session::StatementReport& report) {
@@ -190,7 +191,6 @@ int run_local(int argc, char** argv) {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, nullptr);
-    signal(SIGPIPE, SIG_IGN);
 
     if (shell) return run_shell(session, write_stdout);
     for (const auto& query : arguments.queries) run_text(session, query, arguments);

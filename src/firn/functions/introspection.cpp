@@ -1,6 +1,7 @@
 // Functions about the query and its values rather than of them: toTypeName, materialize, identity, throwIf, now, version.
 #include <algorithm>
 
+#include "firn/base/settings.h"
 #include "firn/functions/argument_types.h"
 #include "firn/functions/elementwise.h"
 #include "firn/functions/registration.h"
@@ -67,6 +68,21 @@ VectorPtr now64_value(Arguments arguments, const FunctionContext& context) {
     return make_value<int64_t>(type, ticks);
 }
 
+/// A setting's value in force, of the type of its kind.
+VectorPtr setting_value(Arguments arguments, const FunctionContext& context) {
+    const std::string name = require_text(arguments[0], "getSetting", 0);
+    const SettingDefinition* definition = find_setting(name);
+    if (!definition) fail(ErrorCode::UNKNOWN_SETTING, "Unknown setting '{}'", name);
+    std::string text(definition->default_value);
+    if (context.setting) text = context.setting(name).value_or(text);
+    const TypePtr type = definition->kind == SettingKind::Bool     ? make_type(TypeId::Bool)
+                         : definition->kind == SettingKind::UInt64 ? make_type(TypeId::UInt64)
+                         : definition->kind == SettingKind::Int64  ? make_type(TypeId::Int64)
+                         : definition->kind == SettingKind::String ? make_type(TypeId::String)
+                                                                   : make_type(TypeId::Float64);
+    return flatten(cast_vector(text_value(text), type));
+}
+
 }  // namespace
 
 void register_introspection_functions(FunctionRegistry& registry) {
@@ -118,6 +134,7 @@ void register_introspection_functions(FunctionRegistry& registry) {
     add_moment(registry, "timezone", {}, 0, [](Arguments, const FunctionContext& context) { return text_value(context.time_zone); });
     add_moment(registry, "serverTimezone", {"serverTimeZone"}, 0, [](Arguments, const FunctionContext& context) { return text_value(context.time_zone); });
     add_moment(registry, "currentDatabase", {"DATABASE", "SCHEMA", "current_database"}, 0, [](Arguments, const FunctionContext& context) { return text_value(context.current_database); });
+    add_moment(registry, "getSetting", {}, 1, setting_value);
     add_moment(registry, "currentUser", {"user", "current_user"}, 0, [](Arguments, const FunctionContext& context) { return text_value(context.current_user); });
 }
 
