@@ -26,8 +26,7 @@ suite_cli() { needs_engine || return 0; python3 tests/cli/run.py --firn "$firn";
 suite_sql() { needs_engine || return 0; python3 tests/sql/run.py --firn "$firn"; }
 suite_fixtures() {
     needs_engine || return 0
-    python3 tests/fixtures/check_fixtures.py tests/fixtures --planned --cmd "$firn local"
-    python3 tests/fixtures/check_beyond.py --firn "$firn"
+    python3 tests/fixtures/check.py --firn "$firn"
 }
 suite_cases() { needs_engine || return 0; python3 tests/cases/run_reading.py --firn "$firn"; }
 suite_conformance() { needs_engine || return 0; python3 tests/conformance/ratchet.py --firn "$firn"; }

@@ -212,14 +212,42 @@ struct PartitionTotals {
     int64_t records = 0, files = 0, bytes = 0, position_records = 0, position_files = 0, equality_records = 0, equality_files = 0;
 };
 
+/// The fields that tell partitions apart: of every spec, but for void ones and those whose source column is gone.
+std::vector<const iceberg::PartitionField*> partition_fields(const iceberg::TableMetadata& metadata) {
+    std::map<int32_t, const iceberg::PartitionField*> by_id;
+    for (const auto& spec : metadata.partition_specs)
+        for (const auto& field : spec.fields)
+            if (field.transform.kind() != iceberg::TransformKind::Void && metadata.current_schema().field(field.source_id()))
+                by_id.emplace(field.field_id, &field);
+    std::vector<const iceberg::PartitionField*> out;
+    for (const auto& [id, field] : by_id) out.push_back(field);
+    return out;
+}
+
+/// Values of those fields, NULL where the file's spec lacks one; the second is for people.
+std::pair<std::string, std::string> partition_of(const iceberg::FileRef& file, const std::vector<const iceberg::PartitionField*>& fields) {
+    std::vector<iceberg::Datum> tuple(file.manifest->partition_fields());
+    file.manifest->partition(file.entry, tuple);
+    std::string key, shown;
+    for (const auto* field : fields) {
+        const auto at = file.manifest->find_partition_field(field->field_id);
+        const bool null = !at || tuple[*at].is_null();
+        const std::string text = null ? "null" : tuple[*at].to_string();
+        key += null ? "|null" : fmt::format("|{}:{}", text.size(), text);
+        shown += fmt::format("{}{}={}", shown.empty() ? "" : ", ", field->name, text);
+    }
+    return {std::move(key), std::move(shown)};
+}
+
 void show_partitions(const Subject& subject, RowsBuilder& rows) {
-    std::map<std::pair<int32_t, std::string>, PartitionTotals> totals;
+    std::map<std::string, PartitionTotals> totals;
+    const auto fields = partition_fields(subject.metadata());
     each_file(subject, [&](const iceberg::FileRef& file) {
         const Manifest& manifest = *file.manifest;
-        const std::string partition = partition_text(file);
-        PartitionTotals& total = totals[{manifest.spec_id(), partition}];
-        total.partition = partition;
-        total.spec_id = manifest.spec_id();
+        auto [key, shown] = partition_of(file, fields);
+        PartitionTotals& total = totals[key];
+        total.partition = std::move(shown);
+        total.spec_id = std::max(total.spec_id, manifest.spec_id());
         const int64_t records = manifest.record_count(file.entry);
         switch (manifest.file_content(file.entry)) {
             case FileContent::Data:
