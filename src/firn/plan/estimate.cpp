@@ -72,7 +72,8 @@ double source_rows(const Source& source) {
     return rows ? static_cast<double>(*rows) : kUnknownRows;
 }
 
-double source_distinct(const Origin& origin) {
+/// Nothing where the source knows nothing of the column.
+std::optional<double> source_distinct(const Origin& origin) {
     const double rows = std::max(1.0, source_rows(*origin.scan->source));
     const ColumnEstimate estimate = origin.scan->source->column_estimate(origin.source_column);
     if (estimate.distinct) return std::max(1.0, std::min(*estimate.distinct, rows));
@@ -83,19 +84,25 @@ double source_distinct(const Origin& origin) {
         const auto low = as_number(*estimate.min), high = as_number(*estimate.max);
         if (low && high && *high >= *low) return std::max(1.0, std::min(rows, *high - *low + 1));
     }
-    if (is_string_like(type->id())) return std::max(1.0, std::min(rows, 20 + std::sqrt(rows) * 10));
-    return rows;
+    return std::nullopt;
 }
 
-/// Share of rows in which an expression has one given value. Of text without statistics nothing is known: few distinct
-/// values are the safer guess, since a condition taken for too selective makes bad joins.
+double guessed_distinct(const Origin& origin) {
+    const double rows = std::max(1.0, source_rows(*origin.scan->source));
+    const TypePtr type = unwrap(origin.scan->source->columns()[origin.source_column].type);
+    if (is_string_like(type->id())) return std::min(rows, 20 + std::sqrt(rows) * 10);
+    return std::max(1.0, rows / 10);
+}
+
+/// Share of rows in which an expression has one given value. Without statistics few distinct values are the safer guess: a
+/// condition taken for too selective makes bad joins.
 double equality_share(const Expression& expression, const Node& input) {
-    constexpr double kTextShare = 0.05;
-    if (expression.kind == Expression::Kind::Column && is_string_like(unwrap(expression.type)->id())) {
+    constexpr double kTextShare = 0.05, kNumberShare = 0.02;
+    if (const auto known = known_distinct(expression, input)) return 1 / *known;
+    if (expression.kind == Expression::Kind::Column) {
         const Origin origin = origin_of(input, expression.index);
-        if (!origin.scan) return kTextShare;
-        const ColumnEstimate estimate = origin.scan->source->column_estimate(origin.source_column);
-        if (!estimate.distinct) return std::max(kTextShare, 1 / std::max(1.0, source_rows(*origin.scan->source)));
+        const double rows = origin.scan ? source_rows(*origin.scan->source) : kUnknownRows;
+        return std::max(is_string_like(unwrap(expression.type)->id()) ? kTextShare : kNumberShare, 1 / std::max(1.0, rows));
     }
     return 1 / std::max(1.0, distinct_values(expression, input));
 }
@@ -134,11 +141,29 @@ double list_size(const Expression& set) {
 
 }  // namespace
 
+std::optional<double> known_distinct(const Expression& expression, const Node& node) {
+    if (expression.kind == Expression::Kind::Constant) return 1;
+    if (expression.kind == Expression::Kind::Column) {
+        const Origin origin = origin_of(node, expression.index);
+        return origin.scan ? source_distinct(origin) : std::nullopt;
+    }
+    if (expression.kind == Expression::Kind::Call && expression.function->name() == "CAST" && !expression.arguments.empty())
+        return known_distinct(*expression.arguments[0], node);
+    return std::nullopt;
+}
+
+double equality_join_share(const Expression& a, const Node& left, double left_rows, const Expression& b, const Node& right, double right_rows) {
+    const auto known_a = known_distinct(a, left), known_b = known_distinct(b, right);
+    if (known_a && known_b) return 1 / std::max({1.0, *known_a, *known_b});
+    if (known_a || known_b) return 1 / std::max(1.0, known_a ? *known_a : *known_b);
+    return 1 / std::max(1.0, std::min(left_rows, right_rows));  // the smaller side's column is taken for its key
+}
+
 double distinct_values(const Expression& expression, const Node& node) {
     if (expression.kind == Expression::Kind::Constant) return 1;
     if (expression.kind == Expression::Kind::Column) {
         const Origin origin = origin_of(node, expression.index);
-        if (origin.scan) return source_distinct(origin);
+        if (origin.scan) return source_distinct(origin).value_or(guessed_distinct(origin));
         return std::max(1.0, node.estimated_rows.value_or(kUnknownRows));
     }
     if (expression.kind == Expression::Kind::Call) {
@@ -210,10 +235,8 @@ namespace {
 double join_rows(JoinNode& join, double left, double right) {
     double selected = 1;
     double product = 1;
-    for (size_t i = 0; i < join.left_keys.size(); ++i) {
-        const double most = std::max(distinct_values(*join.left_keys[i], *join.children[0]), distinct_values(*join.right_keys[i], *join.children[1]));
-        product /= std::max(1.0, most);
-    }
+    for (size_t i = 0; i < join.left_keys.size(); ++i)
+        product *= equality_join_share(*join.left_keys[i], *join.children[0], left, *join.right_keys[i], *join.children[1], right);
     if (!join.left_keys.empty()) selected = std::max(product, 1 / std::max({1.0, left, right}));
     for (size_t i = 0; i < join.residual.size(); ++i) selected *= 0.4;
     double inner = left * right * selected;
@@ -229,9 +252,9 @@ double join_rows(JoinNode& join, double left, double right) {
             const double kept = right_side ? right : left, other = right_side ? left : right;
             double share = 0.5;
             if (!join.left_keys.empty()) {
-                const double keys = right_side ? distinct_values(*join.right_keys[0], *join.children[1])
-                                               : distinct_values(*join.left_keys[0], *join.children[0]);
-                share = std::min(1.0, other / std::max(1.0, keys));
+                const auto keys = right_side ? known_distinct(*join.right_keys[0], *join.children[1])
+                                             : known_distinct(*join.left_keys[0], *join.children[0]);
+                share = std::min(1.0, other / std::max(1.0, keys.value_or(kept)));
             }
             for (size_t i = 0; i < join.residual.size(); ++i) share *= 0.7;
             const bool anti = join.join == JoinKind::LeftAnti || join.join == JoinKind::RightAnti;
@@ -274,9 +297,13 @@ double estimate_rows(Node& node) {
                 break;
             }
             double groups = 1;
-            for (const ExpressionPtr& key : aggregate.keys) groups *= distinct_values(*key, *node.children[0]);
+            bool known = true;
+            for (const ExpressionPtr& key : aggregate.keys) {
+                groups *= distinct_values(*key, *node.children[0]);
+                known = known && known_distinct(*key, *node.children[0]).has_value();
+            }
             rows = std::max(1.0, std::min(groups, input));
-            aggregate.expected_groups = static_cast<uint64_t>(std::min(rows, 1e12));
+            aggregate.expected_groups = known ? static_cast<uint64_t>(std::min(rows, 1e12)) : 0;
             break;
         }
         case NodeKind::Join: {

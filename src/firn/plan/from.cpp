@@ -231,7 +231,7 @@ void Scope::resolve_from() {
     if (joined > 0 && flag("joined_subquery_requires_alias", true)) check_aliases(*select);
     for (const sql::FromElement& element : select->from) {
         if (element.kind == sql::FromElement::Kind::ArrayJoin) {
-            if (!from) from = one_row();
+            if (!from) fail(ErrorCode::SYNTAX_ERROR, "ARRAY JOIN needs a table before it");
             resolve_array_join_element(element);
         } else if (element.kind == sql::FromElement::Kind::Join) {
             resolve_join(element);

@@ -218,8 +218,8 @@ private:
             const double right_rows = estimate_rows(*semi.right);
             if (!std::has_single_bit(semi.left_mask) || relations_.size() == 1) continue;
             const size_t relation = static_cast<size_t>(std::countr_zero(semi.left_mask));
-            double keys = relations_[relation]->estimated_rows.value_or(1);
-            if (!semi.left_keys.empty()) keys = distinct_values(*localized(semi.left_keys[0], relation), *relations_[relation]);
+            double keys = base_rows(relation);
+            if (!semi.left_keys.empty()) keys = known_distinct(*localized(semi.left_keys[0], relation), *relations_[relation]).value_or(keys);
             const bool anti = semi.node->join == JoinKind::LeftAnti;
             const double share = std::min(1.0, right_rows / std::max(1.0, keys));
             if (anti ? share > 0.5 || !semi.residual.empty() : share > 0.5) continue;
@@ -247,19 +247,23 @@ private:
         return std::move(semi.node);
     }
 
-    double distinct_of(const Expression& expression, Mask mask) const {
-        double product = 1;
-        if (!std::has_single_bit(mask)) {
-            for (size_t i = 0; i < relations_.size(); ++i)
-                if (mask >> i & 1) product *= relations_[i]->estimated_rows.value_or(1);
-            return std::max(1.0, product);
-        }
-        const size_t relation = static_cast<size_t>(std::countr_zero(mask));
-        return distinct_values(*localized(std::make_shared<Expression>(expression), relation), *relations_[relation]);
+    double rows_before_filters(Mask mask) const {
+        double rows = 1;
+        for (size_t i = 0; i < relations_.size(); ++i)
+            if (mask >> i & 1) rows *= base_rows(i);
+        return rows;
     }
 
     void weigh_edges() {
-        for (Edge& edge : edges_) edge.share = 1 / std::max({1.0, distinct_of(*edge.a, edge.a_mask), distinct_of(*edge.b, edge.b_mask)});
+        for (Edge& edge : edges_) {
+            const double a_rows = rows_before_filters(edge.a_mask), b_rows = rows_before_filters(edge.b_mask);
+            if (!std::has_single_bit(edge.a_mask) || !std::has_single_bit(edge.b_mask)) {
+                edge.share = 1 / std::max(1.0, std::min(a_rows, b_rows));
+                continue;
+            }
+            const size_t a = static_cast<size_t>(std::countr_zero(edge.a_mask)), b = static_cast<size_t>(std::countr_zero(edge.b_mask));
+            edge.share = equality_join_share(*localized(edge.a, a), *relations_[a], a_rows, *localized(edge.b, b), *relations_[b], b_rows);
+        }
     }
 
     /// Share of the cross product of the relations of `set` that the conditions keep.

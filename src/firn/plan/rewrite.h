@@ -46,6 +46,10 @@ double estimate_rows(Node& node);
 double selectivity(const Expression& condition, const Node& input);
 /// Estimated distinct values of an expression over the node's output, before its filters.
 double distinct_values(const Expression& expression, const Node& node);
+/// Distinct values as far as sources know them; nothing where they do not.
+std::optional<double> known_distinct(const Expression& expression, const Node& node);
+/// Share of the cross product that a = b keeps; rows: of the sides, before filters where that is known.
+double equality_join_share(const Expression& a, const Node& left, double left_rows, const Expression& b, const Node& right, double right_rows);
 /// Relative cost of computing the condition for one row.
 double condition_cost(const Expression& condition);
 

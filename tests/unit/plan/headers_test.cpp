@@ -103,9 +103,9 @@ TEST_P(Headers, MatchCorpus) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Areas, Headers,
-                         testing::Values(std::pair<const char*, size_t>{"select", 32}, std::pair<const char*, size_t>{"joins", 2},
-                                         std::pair<const char*, size_t>{"groupby", 8}, std::pair<const char*, size_t>{"orderlimit", 22},
-                                         std::pair<const char*, size_t>{"errors", 27}, std::pair<const char*, size_t>{"windows", 5}));
+                         testing::Values(std::pair<const char*, size_t>{"select", 12}, std::pair<const char*, size_t>{"joins", 0},
+                                         std::pair<const char*, size_t>{"groupby", 0}, std::pair<const char*, size_t>{"orderlimit", 18},
+                                         std::pair<const char*, size_t>{"errors", 16}, std::pair<const char*, size_t>{"windows", 2}));
 
 }  // namespace
 }  // namespace firn::plan::test
