@@ -14,14 +14,15 @@ EPOCH = 719163  # ordinal of 1970-01-01
 
 
 def ticks_text(ticks, unit):
-    """A timestamp as firn prints it, for all years that Python knows; else the raw ticks."""
+    """A timestamp as firn prints it: beyond the years 0 to 9999 with a sign."""
     per = UNITS[unit]
     seconds, part = divmod(ticks, per)
     days, of_day = divmod(seconds, 86400)
-    if not 1 <= days + EPOCH <= 3652059:
-        return ticks
-    day = datetime.date.fromordinal(days + EPOCH)
-    text = "%s %02d:%02d:%02d" % (day.isoformat(), of_day // 3600, of_day // 60 % 60, of_day % 60)
+    cycles, days = divmod(days + EPOCH - 1, 146097)  # 400 years have as many days
+    day = datetime.date.fromordinal(days + 1)
+    year = day.year + 400 * cycles
+    sign = "" if 0 <= year <= 9999 else "-" if year < 0 else "+"
+    text = "%s%04d-%02d-%02d %02d:%02d:%02d" % (sign, abs(year), day.month, day.day, of_day // 3600, of_day // 60 % 60, of_day % 60)
     return text + ".%0*d" % (len(str(per)) - 1, part) if per > 1 else text
 
 
@@ -128,7 +129,7 @@ def same(want, got):
         clock = want.split(":")
         seconds = int(clock[0]) * 3600 + int(clock[1]) * 60 + Decimal(clock[2])
         return any(seconds * per == got for per in UNITS.values())
-    return isinstance(got, str) and (want == got or (want[:1].isdigit() and trimmed(want.replace("T", " ")) == trimmed(got)))
+    return isinstance(got, str) and (want == got or (want[1:2].isdigit() and trimmed(want.replace("T", " ")) == trimmed(got)))
 
 
 def number(value):

@@ -91,7 +91,13 @@ def readable(judge, path):
 
 
 def check_bad(firn, path):
-    clean_error(ask(firn, path))
+    """An error. A file that pyarrow has since learned to read as its writer meant it may give those rows."""
+    import judge
+
+    done = ask(firn, path)
+    if done.status == 0 and judge.difference(judge.with_pyarrow(path), rows_of(done)) is None:
+        return
+    clean_error(done)
 
 
 def check_shredded(firn, place, case):
@@ -105,7 +111,7 @@ def check_shredded(firn, place, case):
     if done.status:
         raise Wrong(done.err.strip()[-200:])
     got = [variants.meaning(row[0]) for row in rows_of(done)]
-    wanted = [None if text is None else variants.parse(text) for text in case.get("variants", [case.get("variant")])]
+    wanted = [None if text is None else variants.parse(text) for text in variants.listed(case)]
     if len(got) != len(wanted) or not all(map(variants.same, wanted, got)):
         raise Wrong(f"wanted {case.get('variants', case.get('variant'))!r:.300}, got {got!r:.200}")
 

@@ -11,6 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
+def listed(case):
+    """The descriptions of a case's rows: one, or a list in one text, `[null, Variant(…), …]`."""
+    if "variants" not in case:
+        return [case.get("variant")]
+    text = case["variants"]
+    if isinstance(text, list):
+        return text
+    starts = [m.start() for m in re.finditer(r"(?<=[\[ ])(null(?=[,\]])|Variant\(metadata=)", text)]
+    parts = [re.sub(r"[,\]]\s*$", "", text[a:b]) for a, b in zip(starts, starts[1:] + [len(text)])]
+    return [None if part == "null" else part for part in parts]
+
+
 class Scalar:
     def __init__(self, kind, text):
         self.kind, self.text = kind, text
