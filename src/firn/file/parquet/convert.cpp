@@ -115,7 +115,7 @@ void int96_to_ticks(const char* raw, size_t n, char* out) {
     constexpr int64_t kEpochJulianDay = 2'440'588;
     for (size_t i = 0; i < n; ++i) {
         uint64_t nanoseconds;
-        int32_t day;
+        uint32_t day;  // unsigned, as other readers have it
         std::memcpy(&nanoseconds, raw + i * 12, 8);
         std::memcpy(&day, raw + i * 12 + 8, 4);
         const uint64_t ticks = static_cast<uint64_t>(day - kEpochJulianDay) * kNanosecondsPerDay + nanoseconds;

@@ -114,7 +114,15 @@ private:
     }
 
     bool is_list(size_t at) const {
-        return element(at).annotation == Annotation::List && children_[at].size() == 1 && is_repeated(children_[at][0]);
+        if (children_[at].size() != 1 || !is_repeated(children_[at][0])) return false;
+        return element(at).annotation == Annotation::List || is_map_without_values(at);
+    }
+    /// The format allows maps of keys alone; they are lists of them.
+    bool is_map_without_values(size_t at) const {
+        const Annotation annotation = element(at).annotation;
+        const size_t pair = children_[at][0];
+        return (annotation == Annotation::Map || annotation == Annotation::MapKeyValue) && is_group(pair) &&
+               children_[pair].size() == 1 && !is_repeated(children_[pair][0]);
     }
     bool is_map(size_t at) const {
         if (element(at).annotation != Annotation::Map && element(at).annotation != Annotation::MapKeyValue)
