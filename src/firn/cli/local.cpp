@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/cli/progress.h"
 #include "firn/cli/shell.h"
 #include "firn/cli/version.h"
 #include "firn/session/session.h"
@@ -153,7 +154,10 @@ void run_text(session::Session& session, std::string_view text, const Arguments&
         const sql::StatementPtr statement = reader.next();
         if (!statement) return;
         session::StatementReport report;
-        session.run(*statement, write_stdout, &report);
+        {
+            const ProgressLine progress(session);
+            session.run(*statement, write_stdout, &report);
+        }
         print_report(arguments, report);
     }
 }

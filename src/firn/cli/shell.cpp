@@ -8,6 +8,7 @@
 #include <histedit.h>
 
 #include "firn/base/error.h"
+#include "firn/cli/progress.h"
 #include "firn/cli/version.h"
 #include "firn/sql/parser.h"
 
@@ -78,7 +79,10 @@ void run_statements(session::Session& session, std::string_view text,
     sql::StatementReader reader(text, options);
     while (const auto statement = reader.next()) {
         session::StatementReport report;
-        session.run(*statement, write, &report);
+        {
+            const ProgressLine progress(session);
+            session.run(*statement, write, &report);
+        }
         fmt::print("\n{} row{} in set. Elapsed: {:.3f} sec.", report.rows_out, report.rows_out == 1 ? "" : "s",
                    report.elapsed_seconds);
         if (report.context)

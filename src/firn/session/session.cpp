@@ -17,16 +17,27 @@ bool Session::cancel() noexcept {
     return true;
 }
 
+std::shared_ptr<QueryContext> Session::running() const {
+    std::lock_guard lock(running_mutex_);
+    return running_context_;
+}
+
 void Session::run(const sql::Statement& statement, const std::function<void(std::string_view)>& write, StatementReport* report) {
     StatementReport own;
     StatementReport& out = report ? *report : own;
     const auto begin = std::chrono::steady_clock::now();
     out.context = std::make_shared<QueryContext>(static_cast<int64_t>(settings_.get_uint("max_memory_usage")));
+    const auto show = [&](std::shared_ptr<QueryContext> context) {
+        std::lock_guard lock(running_mutex_);
+        running_context_ = std::move(context);
+    };
     const auto finish = [&] {
         running_.store(nullptr);
+        show(nullptr);
         out.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     running_.store(out.context.get());
+    show(out.context);
     try {
         QueryContext::Scope scope(out.context.get());
         StatementRun(*this, statement, write, out).run();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -59,7 +60,9 @@ private:
     Settings settings_;
     std::map<std::string, std::string> parameters_;
     std::unique_ptr<table::Catalog> catalog_;
-    std::atomic<QueryContext*> running_{nullptr};
+    std::atomic<QueryContext*> running_{nullptr};  // what cancel() reaches, also from a signal handler
+    mutable std::mutex running_mutex_;
+    std::shared_ptr<QueryContext> running_context_;
 };
 
 }  // namespace firn::session

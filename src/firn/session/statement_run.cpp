@@ -1,6 +1,9 @@
 #include "firn/session/statement_run.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include <fmt/format.h>
@@ -15,6 +18,7 @@ namespace firn::session {
 namespace {
 
 constexpr size_t kMaxBatchRows = 16384;
+const std::string kFileFormat = "TabSeparated";  // of INTO OUTFILE without FORMAT
 
 std::string literal_text(const sql::Literal& literal) {
     switch (literal.kind) {
@@ -153,14 +157,33 @@ format::ResultStatistics StatementRun::statistics() const {
     return statistics;
 }
 
+void StatementRun::open_out_file() {
+    if (!statement_.out_compression.empty() && statement_.out_compression != "none")
+        fail(ErrorCode::NOT_IMPLEMENTED, "INTO OUTFILE with COMPRESSION is not there yet: pipe the output through a compressor");
+    const std::string& path = *statement_.out_file;
+    const char* mode = statement_.out_append ? "ab" : statement_.out_truncate ? "wb" : "wbx";
+    const std::shared_ptr<FILE> file(std::fopen(path.c_str(), mode), [](FILE* opened) {
+        if (opened) std::fclose(opened);
+    });
+    if (!file && errno == EEXIST)
+        fail(ErrorCode::CANNOT_OPEN_FILE, "File {} exists; INTO OUTFILE replaces it with TRUNCATE, or adds to it with APPEND", path);
+    if (!file) fail(ErrorCode::CANNOT_OPEN_FILE, "Cannot open file {}: {}", path, std::strerror(errno));
+    write_ = [file, path, also = statement_.out_and_stdout ? write_ : std::function<void(std::string_view)>()](std::string_view bytes) {
+        if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() || std::fflush(file.get()) != 0)
+            fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to {}: {}", path, std::strerror(errno));
+        if (also) also(bytes);
+    };
+}
+
 std::unique_ptr<format::Output> StatementRun::open_output(std::vector<format::Column> columns) {
-    if (statement_.out_file) fail(ErrorCode::NOT_IMPLEMENTED, "INTO OUTFILE is not there yet: redirect standard output");
+    if (statement_.out_file) open_out_file();
     format::OutputContext context;
     context.settings = &settings_;
     context.zone = &TimeZone::find(functions_.time_zone);
     context.color = session_.options_.color;
     context.terminal_width = session_.options_.terminal_width;
-    return format::make_output(statement_.format.empty() ? session_.options_.default_format : statement_.format, std::move(columns), context,
+    const std::string& otherwise = statement_.out_file ? kFileFormat : session_.options_.default_format;
+    return format::make_output(statement_.format.empty() ? otherwise : statement_.format, std::move(columns), context,
                                [this](std::string_view bytes) { write_(bytes); });
 }
 

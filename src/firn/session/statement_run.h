@@ -36,6 +36,8 @@ private:
     void output_plan(const plan::Node& plan, const plan::Node* totals);
     /// A result made here: names, types and rows of text.
     void output_rows(std::vector<format::Column> columns, const std::vector<std::vector<std::string>>& rows);
+    /// INTO OUTFILE: output goes to the file from here on.
+    void open_out_file();
     std::unique_ptr<format::Output> open_output(std::vector<format::Column> columns);
     format::ResultStatistics statistics() const;
 
