@@ -1,4 +1,4 @@
-// Every line of expressions.tsv: an expression, and what ClickHouse answers. Each is run on constants and, where the function
+// Every line of the .tsv files here: an expression, and what ClickHouse answers. Each is run on constants and, where the function
 // takes columns, on flat, dictionary and run-length columns, which must agree.
 #include <gtest/gtest.h>
 
@@ -14,15 +14,17 @@ struct Line {
     std::string expression, expected;
 };
 
-std::vector<Line> read_lines(const std::string& name) {
-    std::ifstream file(std::string(FIRN_SOURCE_DIR) + "/tests/unit/functions/" + name);
-    EXPECT_TRUE(file.good()) << name;
+std::vector<Line> read_lines() {
     std::vector<Line> lines;
-    std::string line;
-    while (std::getline(file, line)) {
-        const size_t tab = line.find('\t');
-        if (line.empty() || line[0] == '#' || tab == std::string::npos) continue;
-        lines.push_back({line.substr(0, tab), line.substr(tab + 1)});
+    for (const char* name : {"expressions.tsv", "text_expressions.tsv"}) {
+        std::ifstream file(std::string(FIRN_SOURCE_DIR) + "/tests/unit/functions/" + name);
+        EXPECT_TRUE(file.good()) << name;
+        std::string line;
+        while (std::getline(file, line)) {
+            const size_t tab = line.find('\t');
+            if (line.empty() || line[0] == '#' || tab == std::string::npos) continue;
+            lines.push_back({line.substr(0, tab), line.substr(tab + 1)});
+        }
     }
     EXPECT_GT(lines.size(), 100U);
     return lines;
@@ -30,7 +32,7 @@ std::vector<Line> read_lines(const std::string& name) {
 
 TEST(Expressions, AnswerAsClickHouseDoes) {
     size_t wrong = 0;
-    for (const auto& [expression, expected] : read_lines("expressions.tsv")) {
+    for (const auto& [expression, expected] : read_lines()) {
         std::string got;
         try {
             got = describe(expression);
@@ -45,7 +47,7 @@ TEST(Expressions, AnswerAsClickHouseDoes) {
 }
 
 TEST(Expressions, EncodingsAgree) {
-    for (const auto& [expression, expected] : read_lines("expressions.tsv")) {
+    for (const auto& [expression, expected] : read_lines()) {
         if (expected.starts_with("Code")) continue;
         const size_t count = argument_count(expression);
         for (unsigned columns = 1; columns < (1U << std::min<size_t>(count, 3)); ++columns) {

@@ -266,15 +266,6 @@ void translate(const Row& row, std::string& out) {
         else if (at < row.text[2].size()) out.push_back(row.text[2][at]);
     }
 }
-bool is_token_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80; }
-uint64_t has_token(const Row& row) {
-    for (size_t at = 0; (at = find_substring(row.text[0], row.text[1], at)) != std::string_view::npos; ++at) {
-        const size_t end = at + row.text[1].size();
-        if ((at == 0 || !is_token_byte(row.text[0][at - 1])) && (end >= row.text[0].size() || !is_token_byte(row.text[0][end]))) return 1;
-        if (at >= row.text[0].size()) break;
-    }
-    return 0;
-}
 
 }  // namespace
 
@@ -303,8 +294,6 @@ void register_string_functions(FunctionRegistry& registry) {
     add_number_call(registry, {"positionCaseInsensitive", "ss|i"}, TypeId::UInt64, position_any_case);
     add_number_call(registry, {"positionUTF8", "ss|i"}, TypeId::UInt64, position_utf8);
     add_number_call(registry, {"locate", "ss|i", {}, true}, TypeId::UInt64, locate);
-    add_number_call(registry, {"startsWith", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return row.text[0].starts_with(row.text[1]); });
-    add_number_call(registry, {"endsWith", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return row.text[0].ends_with(row.text[1]); });
     add_number_call(registry, {"startsWithUTF8", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return row.text[0].starts_with(row.text[1]); });
     add_number_call(registry, {"endsWithUTF8", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return row.text[0].ends_with(row.text[1]); });
     add_number_call(registry, {"startsWithCaseInsensitive", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return lowered(row.text[0]).starts_with(lowered(row.text[1])); });
@@ -318,7 +307,6 @@ void register_string_functions(FunctionRegistry& registry) {
     add_text_call(registry, {"appendTrailingCharIfAbsent", "ss"}, append_trailing);
     add_view_call(registry, {"substringIndex", "ssi", {"SUBSTRING_INDEX"}, true}, substring_index);
     add_text_call(registry, {"translate", "sss"}, translate);
-    add_number_call(registry, {"hasToken", "ss"}, TypeId::UInt8, has_token);
 }
 
 }  // namespace firn::functions
