@@ -254,15 +254,58 @@ private:
         return rows;
     }
 
-    void weigh_edges() {
-        for (Edge& edge : edges_) {
-            const double a_rows = rows_before_filters(edge.a_mask), b_rows = rows_before_filters(edge.b_mask);
-            if (!std::has_single_bit(edge.a_mask) || !std::has_single_bit(edge.b_mask)) {
-                edge.share = 1 / std::max(1.0, std::min(a_rows, b_rows));
-                continue;
+    static const Expression& without_cast(const Expression& expression) {
+        return is_call(expression, "CAST") ? without_cast(*expression.arguments[0]) : expression;
+    }
+
+    /// How many values the sides of each edge can share: sides that are equated, by whatever chain, have no more than the
+    /// fewest of any of them, and a side of which nothing is known no more than its table has rows. So c_nationkey =
+    /// s_nationkey is known to be a poor condition where either also equals nation's key.
+    std::vector<double> edge_domains() const {
+        std::vector<const Expression*> members;
+        std::vector<size_t> leader;
+        std::vector<double> values;
+        const auto member_of = [&](const Expression& side, Mask mask) {
+            const Expression& plain = without_cast(side);
+            for (size_t i = 0; i < members.size(); ++i)
+                if (same_expression(*members[i], plain)) return i;
+            members.push_back(&plain);
+            leader.push_back(leader.size());
+            double value = rows_before_filters(mask);
+            if (std::has_single_bit(mask)) {
+                const size_t relation = static_cast<size_t>(std::countr_zero(mask));
+                const auto known = known_distinct(*localized(std::make_shared<Expression>(plain), relation), *relations_[relation]);
+                if (known) value = *known;
             }
+            values.push_back(value);
+            return members.size() - 1;
+        };
+        const auto find = [&](size_t i) {
+            while (leader[i] != i) i = leader[i];
+            return i;
+        };
+        std::vector<size_t> sides;
+        for (const Edge& edge : edges_) {
+            const size_t a = member_of(*edge.a, edge.a_mask), b = member_of(*edge.b, edge.b_mask);
+            sides.push_back(a);
+            const size_t from = find(a), to = find(b);
+            leader[from] = to;
+            values[to] = std::min(values[to], values[from]);
+        }
+        std::vector<double> domains;
+        for (const size_t side : sides) domains.push_back(values[find(side)]);
+        return domains;
+    }
+
+    void weigh_edges() {
+        const std::vector<double> domains = edge_domains();
+        for (size_t i = 0; i < edges_.size(); ++i) {
+            Edge& edge = edges_[i];
+            edge.share = 1 / std::max(1.0, domains[i]);
+            if (!std::has_single_bit(edge.a_mask) || !std::has_single_bit(edge.b_mask)) continue;
             const size_t a = static_cast<size_t>(std::countr_zero(edge.a_mask)), b = static_cast<size_t>(std::countr_zero(edge.b_mask));
-            edge.share = equality_join_share(*localized(edge.a, a), *relations_[a], a_rows, *localized(edge.b, b), *relations_[b], b_rows);
+            const auto known_a = known_distinct(*localized(edge.a, a), *relations_[a]), known_b = known_distinct(*localized(edge.b, b), *relations_[b]);
+            if (known_a && known_b) edge.share = 1 / std::max({1.0, *known_a, *known_b});
         }
     }
 

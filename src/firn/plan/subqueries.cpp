@@ -17,13 +17,25 @@ std::vector<Batch> run(Session& session, NodePtr plan) {
     return session.context.run_subquery(std::move(plan));
 }
 
+/// The only column of a query's rows as a constant array.
+ExpressionPtr set_of_values(Session& session, NodePtr plan) {
+    const TypePtr type = plan->output[0].type;
+    VectorBuilder builder(make_array(type));
+    for (const Batch& batch : run(session, std::move(plan))) {
+        const VectorPtr values = flatten(batch.columns[0]);
+        for (size_t i = 0; i < batch.rows; ++i) builder.element().append_from(*values, i);
+    }
+    builder.end_array();
+    return make_constant(builder.finish());
+}
+
 }  // namespace
 
 ExpressionPtr Scope::resolve_scalar_subquery(const sql::Expr& expr) {
     session.subquery_names[&expr] = fmt::format("_subquery_{}", ++session.subquery_count);
-    if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A subquery inside of a lambda is not supported");
     auto query = std::make_shared<ResolvedQuery>(resolve_query(session, *expr.query, this, false));
     if (query->correlated()) {
+        if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");
         if (query->output.size() != 1)
             fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery of {} columns in an expression is not supported",
                  query->output.size());
@@ -71,9 +83,9 @@ ExpressionPtr Scope::resolve_scalar_subquery(const sql::Expr& expr) {
 ExpressionPtr Scope::resolve_exists(const sql::Expr& expr) {
     const sql::Expr& subquery = *expr.args[0];
     session.subquery_names[&subquery] = fmt::format("_subquery_{}", ++session.subquery_count);
-    if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A subquery inside of a lambda is not supported");
     auto query = std::make_shared<ResolvedQuery>(resolve_query(session, *subquery.query, this, false));
     if (query->correlated()) {
+        if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");
         Slot slot;
         slot.kind = Slot::Kind::Exists;
         slot.type = make_type(TypeId::UInt8);
@@ -95,8 +107,11 @@ ExpressionPtr Scope::resolve_exists(const sql::Expr& expr) {
 ExpressionPtr Scope::resolve_in_query(ExpressionPtr left, const sql::Expr& left_expr, std::shared_ptr<ResolvedQuery> query) {
     if (query->correlated())
         fail(ErrorCode::NOT_IMPLEMENTED, "Correlated subqueries are not supported as IN function arguments yet");
-    if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A subquery inside of a lambda is not supported");
     const size_t width = query->output.size();
+    if (!lambdas.empty()) {
+        if (width != 1) fail(ErrorCode::NOT_IMPLEMENTED, "A subquery of {} columns inside of a lambda is not supported", width);
+        return call("in", {std::move(left), set_of_values(session, std::move(query->plan))});
+    }
     Slot slot;
     slot.kind = Slot::Kind::InQuery;
     slot.type = make_type(TypeId::UInt8);
