@@ -9,7 +9,6 @@ using iceberg::TypeKind;
 
 constexpr int kMicroScale = 6;
 constexpr int kNanoScale = 9;
-constexpr size_t kUuidBytes = 16;
 
 TypePtr plain_type(const iceberg::Type& type, const IcebergTypeOptions& options) {
     switch (type.kind) {

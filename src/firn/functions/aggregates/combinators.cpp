@@ -47,7 +47,7 @@ protected:
 /// Has one byte more: whether a row came.
 class Flagged : public Around {
 public:
-    Flagged(AggregatePtr inner, bool to_null) : Around(std::move(inner)), to_null_(to_null) {
+    Flagged(AggregatePtr inner, bool to_null) : Around(std::move(inner)) {
         flag_ = inner_->state_size();
         if (to_null) result_ = make_nullable(result_);
     }
@@ -90,7 +90,6 @@ public:
     }
 
 private:
-    bool to_null_;
     size_t flag_;
 };
 
