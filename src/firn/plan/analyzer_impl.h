@@ -238,6 +238,14 @@ struct OrderItem {
     const sql::OrderByElement* element = nullptr;
 };
 
+/// LIMIT or OFFSET: a number of rows, counted from the end where negative; or a share of all rows, rounded up.
+struct RowBound {
+    uint64_t rows = 0;
+    bool from_end = false;
+    std::optional<double> share;
+    bool plain() const { return !from_end && !share; }
+};
+
 struct ResolvedSelect {
     std::unique_ptr<Scope> scope;
     std::vector<SelectItem> items;
@@ -253,6 +261,8 @@ struct ResolvedSelect {
     uint64_t limit_by_offset = 0;
     std::optional<uint64_t> limit;
     uint64_t offset = 0;
+    /// Set instead of the two above where one of them is not a plain number of rows.
+    std::optional<RowBound> limit_bound, offset_bound;
     bool correlated() const;
 };
 

@@ -320,6 +320,11 @@ void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector
         limit_by.insert(limit_by.end(), extra_places_.begin(), extra_places_.end());
         add_limit_by(limit_by, *select.limit_by_length, select.limit_by_offset);
     }
+    if (select.offset_bound) {
+        if (per_key || ties) fail(ErrorCode::NOT_IMPLEMENTED, "Negative and fractional LIMIT are not supported here");
+        limit_by_position(order);
+        return;
+    }
     if (!select.limit && select.offset == 0) return;
     if (per_key) {
         if (ties) fail(ErrorCode::NOT_IMPLEMENTED, "LIMIT WITH TIES in a correlated subquery is not supported");

@@ -1,5 +1,6 @@
 // One SELECT resolved: WITH, FROM, aliases, then every clause, in the order in which their names become known.
 #include <algorithm>
+#include <cmath>
 
 #include "firn/plan/analyzer_impl.h"
 #include "firn/vector/builder.h"
@@ -229,16 +230,29 @@ private:
         }
     }
 
-    uint64_t row_count(const sql::ExprPtr& expr, std::string_view what) {
+    RowBound row_bound(const sql::ExprPtr& expr, std::string_view what) {
         const VectorPtr value = scope.resolve_constant(expr, Clause::Limit, what);
         const TypeId id = unwrap(value->type())->id();
         if (!is_number(id) || value->is_null(0))
             fail(ErrorCode::INVALID_LIMIT_EXPRESSION, "{} must be a number of rows, not of type {}", what, value->type()->name());
-        const VectorPtr wide = flatten(functions::cast_vector(value, make_type(TypeId::Float64), scope.functions()));
-        const double number = wide->values<double>()[0];
-        if (number < 0 || number != static_cast<double>(static_cast<uint64_t>(number)))
-            fail(ErrorCode::NOT_IMPLEMENTED, "Negative and fractional {} is not supported", what);
-        return flatten(functions::cast_vector(value, make_type(TypeId::UInt64), scope.functions()))->values<uint64_t>()[0];
+        const auto as = [&](TypeId type) { return flatten(functions::cast_vector(value, make_type(type), scope.functions())); };
+        const double number = as(TypeId::Float64)->values<double>()[0];
+        RowBound bound;
+        if (number == std::floor(number) && std::abs(number) < 1.8e19) {
+            bound.from_end = number < 0;
+            bound.rows = bound.from_end ? static_cast<uint64_t>(-number) : as(TypeId::UInt64)->values<uint64_t>()[0];
+            return bound;
+        }
+        if (!(number > 0 && number < 1))
+            fail(ErrorCode::INVALID_LIMIT_EXPRESSION, "The value {} of {} is neither a number of rows nor a share between 0 and 1", number, what);
+        bound.share = number;
+        return bound;
+    }
+
+    uint64_t row_count(const sql::ExprPtr& expr, std::string_view what) {
+        const RowBound bound = row_bound(expr, what);
+        if (!bound.plain()) fail(ErrorCode::NOT_IMPLEMENTED, "Negative and fractional {} is not supported", what);
+        return bound.rows;
     }
 
     void resolve_limits() {
@@ -251,8 +265,16 @@ private:
             for (const SelectItem& item : out.items) out.limit_by.push_back(item.expression);
         if (select.limit_by_length) out.limit_by_length = row_count(select.limit_by_length, "LIMIT BY");
         if (select.limit_by_offset) out.limit_by_offset = row_count(select.limit_by_offset, "OFFSET");
-        if (select.limit) out.limit = row_count(select.limit, "LIMIT");
-        if (select.offset) out.offset = row_count(select.offset, "OFFSET");
+        const RowBound limit = select.limit ? row_bound(select.limit, "LIMIT") : RowBound{};
+        const RowBound offset = select.offset ? row_bound(select.offset, "OFFSET") : RowBound{};
+        if (limit.plain() && offset.plain()) {
+            if (select.limit) out.limit = limit.rows;
+            out.offset = offset.rows;
+        } else {
+            if (select.limit) out.limit_bound = limit;
+            out.offset_bound = offset;
+            if (limit.share && offset.from_end) fail(ErrorCode::NOT_IMPLEMENTED, "Fractional LIMIT is not supported with negative OFFSET");
+        }
         if (select.limit_with_ties && select.order_by.empty())
             fail(ErrorCode::WITH_TIES_WITHOUT_ORDER_BY, "LIMIT WITH TIES needs ORDER BY");
     }

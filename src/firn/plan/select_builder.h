@@ -30,6 +30,7 @@ private:
     void windows();
     void project();
     void sort_and_limit(const std::vector<size_t>& order, std::vector<size_t> limit_by);
+    void limit_by_position(const std::vector<size_t>& order);
     size_t projected(const ExpressionPtr& expression, const std::string& name);
 
     // WITH FILL: fill.cpp. WITH TOTALS: totals.cpp.

@@ -31,8 +31,18 @@ ExpressionPtr set_of_values(Session& session, NodePtr plan) {
 
 }  // namespace
 
+/// (SELECT max(*) FROM (…)), as the parser makes it of `> ALL (…)`: the query inside takes a number too.
+static bool compares_with_all(const sql::Query& query) {
+    if (!query.select || query.select->select.size() != 1 || query.select->from.size() != 1) return false;
+    const sql::Expr& item = *query.select->select[0];
+    return item.is(sql::ExprKind::Function) && item.args.size() == 1 && item.args[0]->is(sql::ExprKind::Asterisk) &&
+           (item.name == "max" || item.name == "min" || item.name == "singleValueOrNull") &&
+           query.select->from[0].table.kind == sql::TableExpr::Kind::Subquery;
+}
+
 ExpressionPtr Scope::resolve_scalar_subquery(const sql::Expr& expr) {
     session.subquery_names[&expr] = fmt::format("_subquery_{}", ++session.subquery_count);
+    if (compares_with_all(*expr.query)) ++session.subquery_count;
     auto query = std::make_shared<ResolvedQuery>(resolve_query(session, *expr.query, this, false));
     if (query->correlated()) {
         if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");

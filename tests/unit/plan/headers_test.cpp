@@ -103,8 +103,8 @@ TEST_P(Headers, MatchCorpus) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Areas, Headers,
-                         testing::Values(std::pair<const char*, size_t>{"select", 12}, std::pair<const char*, size_t>{"joins", 0},
-                                         std::pair<const char*, size_t>{"groupby", 0}, std::pair<const char*, size_t>{"orderlimit", 18},
+                         testing::Values(std::pair<const char*, size_t>{"select", 11}, std::pair<const char*, size_t>{"joins", 0},
+                                         std::pair<const char*, size_t>{"groupby", 0}, std::pair<const char*, size_t>{"orderlimit", 15},
                                          std::pair<const char*, size_t>{"errors", 16}, std::pair<const char*, size_t>{"windows", 2}));
 
 }  // namespace
