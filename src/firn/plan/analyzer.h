@@ -35,8 +35,8 @@ public:
     virtual ~TableResolver() = default;
     /// database "" = the session's. Nothing when there is no such table; an unknown database may be an error at once.
     virtual std::optional<ResolvedTable> resolve_table(const std::string& database, const std::string& table) = 0;
-    /// `call.name`, `call.settings`: as written; `settings`: those of the query (look up by name). Nothing when there is no
-    /// function of that name. values(), view() and the like are answered by the analyzer and never asked for.
+    /// `call.name`, `call.settings`: as written; `settings`: those of the query (look up by name). Nothing when there
+    /// is no function of that name. values(), view() and the like are answered by the analyzer and never asked for.
     virtual std::shared_ptr<const Source> resolve_table_function(
         const sql::Expr& call, const std::vector<TableFunctionArgument>& arguments,
         const std::function<std::optional<std::string>(std::string_view)>& setting) = 0;

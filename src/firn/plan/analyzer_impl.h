@@ -34,21 +34,22 @@ struct ResolvedQuery {
 
 struct Slot {
     enum class Kind : uint8_t {
-        Base,       // column of FROM
-        Outer,      // expression over the outer query's slots
-        Aggregate,  // `aggregate`
-        Key,        // a group key, behind the aggregation
-        Window,     // call of a window
-        ArrayJoin,  // arrayJoin(argument)
-        Scalar,     // correlated scalar subquery
-        Exists,     // correlated EXISTS: UInt8
-        InQuery,    // `arguments` IN (subquery): UInt8, or Nullable(UInt8)
+        Base,         // column of FROM
+        Outer,        // expression over the outer query's slots
+        Aggregate,    // `aggregate`
+        Key,          // a group key, behind the aggregation
+        Window,       // call of a window
+        ArrayJoin,    // arrayJoin(argument)
+        Scalar,       // correlated scalar subquery
+        Exists,       // correlated EXISTS: UInt8
+        InQuery,      // `arguments` IN (subquery): UInt8, or Nullable(UInt8)
         GroupingSet,  // number of the grouping set
     };
     Kind kind = Kind::Base;
     TypePtr type;
-    std::string name;                      // for EXPLAIN
-    std::vector<ExpressionPtr> arguments;  // over slots. ArrayJoin: the array; InQuery: the left side; Outer: over the outer's slots
+    std::string name;  // for EXPLAIN
+    std::vector<ExpressionPtr>
+        arguments;  // over slots. ArrayJoin: the array; InQuery: the left side; Outer: over the outer's slots
     std::shared_ptr<ResolvedQuery> query;  // Scalar, Exists, InQuery
 };
 
@@ -66,13 +67,14 @@ struct WindowEntry {
     size_t slot = 0;
 };
 
-/// A column that FROM offers. `table`: index into Scope::tables; kNoPlace for what USING merged and for ARRAY JOIN's aliases.
+/// A column that FROM offers. `table`: index into Scope::tables; kNoPlace for what USING merged and for ARRAY JOIN's
+/// aliases.
 struct ScopeColumn {
     std::string name;
     ExpressionPtr expression;  // over slots
     size_t table = 0;
-    bool hidden = false;       // virtual: not in *
-    bool merged = false;       // one column by JOIN USING with another: found by its qualified name only
+    bool hidden = false;  // virtual: not in *
+    bool merged = false;  // one column by JOIN USING with another: found by its qualified name only
 };
 
 struct ScopeTable {
@@ -116,11 +118,23 @@ struct Session {
 struct SelectItem {
     ExpressionPtr expression;  // over slots
     std::string name;
-    sql::ExprPtr expr;         // null for what * gave
+    sql::ExprPtr expr;  // null for what * gave
 };
 
 /// Where an expression stands: what may be called there.
-enum class Clause : uint8_t { Select, Where, Prewhere, GroupBy, Having, OrderBy, JoinOn, ArrayJoin, Qualify, Window, Limit };
+enum class Clause : uint8_t {
+    Select,
+    Where,
+    Prewhere,
+    GroupBy,
+    Having,
+    OrderBy,
+    JoinOn,
+    ArrayJoin,
+    Qualify,
+    Window,
+    Limit
+};
 
 class Scope {
 public:
@@ -166,7 +180,7 @@ public:
     std::vector<LambdaFrame> lambdas;
     std::unordered_map<std::string, sql::WindowSpecPtr> named_windows;
     bool grouping_function_used = false;
-    std::vector<ExpressionPtr> grouping_keys;                // group keys over slots, known before SELECT is resolved
+    std::vector<ExpressionPtr> grouping_keys;  // group keys over slots, known before SELECT is resolved
     std::vector<std::vector<size_t>> grouping_sets;
     bool group_by_given = false;
 
@@ -181,7 +195,8 @@ private:
     std::optional<ExpressionPtr> find_qualified(const std::vector<std::string>& parts);
     std::optional<ExpressionPtr> find_in_outer(const std::vector<std::string>& parts);
     std::optional<ExpressionPtr> find_alias(const std::vector<std::string>& parts);
-    std::optional<ExpressionPtr> access_elements(ExpressionPtr base, const std::vector<std::string>& parts, size_t from_part);
+    std::optional<ExpressionPtr> access_elements(ExpressionPtr base, const std::vector<std::string>& parts,
+                                                 size_t from_part);
     std::optional<ExpressionPtr> subcolumn(const ExpressionPtr& base, const std::string& name);
     [[noreturn]] void fail_unknown_identifier(const std::string& name);
     ExpressionPtr outer_reference(ExpressionPtr outer, const std::string& name);
@@ -196,7 +211,8 @@ private:
     ExpressionPtr resolve_array_join(const sql::Expr& expr);
     ExpressionPtr resolve_grouping(const sql::Expr& expr);
     ExpressionPtr resolve_in(const sql::Expr& expr, bool negated);
-    ExpressionPtr resolve_in_query(ExpressionPtr left, const sql::Expr& left_expr, std::shared_ptr<ResolvedQuery> query);
+    ExpressionPtr resolve_in_query(ExpressionPtr left, const sql::Expr& left_expr,
+                                   std::shared_ptr<ResolvedQuery> query);
     ExpressionPtr resolve_exists(const sql::Expr& expr);
     ExpressionPtr resolve_scalar_subquery(const sql::Expr& expr);
     std::vector<VectorPtr> resolve_aggregate_parameters(const sql::Expr& expr);
@@ -266,7 +282,8 @@ struct ResolvedSelect {
     bool correlated() const;
 };
 
-/// What a correlated subquery is joined by: inner column `inner` (of the built plan) equals `outer` (over the outer slots).
+/// What a correlated subquery is joined by: inner column `inner` (of the built plan) equals `outer` (over the outer
+/// slots).
 struct CorrelationKey {
     ExpressionPtr outer;
     size_t inner = 0;

@@ -8,15 +8,19 @@ namespace firn::plan::analysis {
 
 ExpressionPtr SelectBuilder::current(const ExpressionPtr& expression) {
     if (!aggregated_) return expression;
-    return transform(expression, [this](const ExpressionPtr& node) -> ExpressionPtr {
-        if (node->kind == Expression::Kind::Constant) return nullptr;
-        for (size_t i = 0; i < keys_.size(); ++i)
-            if (same_expression(*keys_[i], *node)) return scope.column(key_slots_[i]);
-        if (node->kind == Expression::Kind::Column && scope.slots[node->index].kind == Slot::Kind::Base)
-            fail(ErrorCode::NOT_AN_AGGREGATE, "Column '{}' is not under aggregate function and not in GROUP BY keys",
-                 scope.slots[node->index].name);
-        return nullptr;
-    }, scope.functions());
+    return transform(
+        expression,
+        [this](const ExpressionPtr& node) -> ExpressionPtr {
+            if (node->kind == Expression::Kind::Constant) return nullptr;
+            for (size_t i = 0; i < keys_.size(); ++i)
+                if (same_expression(*keys_[i], *node)) return scope.column(key_slots_[i]);
+            if (node->kind == Expression::Kind::Column && scope.slots[node->index].kind == Slot::Kind::Base)
+                fail(ErrorCode::NOT_AN_AGGREGATE,
+                     "Column '{}' is not under aggregate function and not in GROUP BY keys",
+                     scope.slots[node->index].name);
+            return nullptr;
+        },
+        scope.functions());
 }
 
 ExpressionPtr SelectBuilder::lower(const ExpressionPtr& expression) {
@@ -24,7 +28,8 @@ ExpressionPtr SelectBuilder::lower(const ExpressionPtr& expression) {
     places_.resize(scope.slots.size(), kNoPlace);
     for_each_column(*expression, [&](const Expression& column) {
         if (places_[column.index] == kNoPlace)
-            fail(ErrorCode::NOT_IMPLEMENTED, "Column {} of an outer query is used where it is not supported", scope.slots[column.index].name);
+            fail(ErrorCode::NOT_IMPLEMENTED, "Column {} of an outer query is used where it is not supported",
+                 scope.slots[column.index].name);
     });
     return remap_columns(expression, places_);
 }
@@ -36,11 +41,20 @@ void SelectBuilder::ensure_placed(const Expression& expression) {
     for (const size_t slot : wanted) {
         if (slot < places_.size() && places_[slot] != kNoPlace) continue;
         switch (scope.slots[slot].kind) {
-            case Slot::Kind::ArrayJoin: place_array_join(slot); break;
-            case Slot::Kind::InQuery: place_in(slot); break;
-            case Slot::Kind::Exists: place_exists(slot); break;
-            case Slot::Kind::Scalar: place_scalar(slot); break;
-            default: break;
+            case Slot::Kind::ArrayJoin:
+                place_array_join(slot);
+                break;
+            case Slot::Kind::InQuery:
+                place_in(slot);
+                break;
+            case Slot::Kind::Exists:
+                place_exists(slot);
+                break;
+            case Slot::Kind::Scalar:
+                place_scalar(slot);
+                break;
+            default:
+                break;
         }
     }
 }
@@ -92,8 +106,9 @@ void SelectBuilder::filter_conjuncts(std::vector<ExpressionPtr> conjuncts) {
     for (ExpressionPtr& conjunct : conjuncts) {
         const bool negated = conjunct->kind == Expression::Kind::Call && conjunct->function->name() == "not";
         const ExpressionPtr& inner = negated ? conjunct->arguments[0] : conjunct;
-        const bool join = inner->kind == Expression::Kind::Column && (scope.slots[inner->index].kind == Slot::Kind::InQuery ||
-                                                                      scope.slots[inner->index].kind == Slot::Kind::Exists);
+        const bool join =
+            inner->kind == Expression::Kind::Column && (scope.slots[inner->index].kind == Slot::Kind::InQuery ||
+                                                        scope.slots[inner->index].kind == Slot::Kind::Exists);
         (join ? joins : plain).push_back(std::move(conjunct));
     }
     std::vector<ExpressionPtr> lowered;
@@ -112,8 +127,10 @@ void SelectBuilder::filter_conjuncts(std::vector<ExpressionPtr> conjuncts) {
     for (const ExpressionPtr& conjunct : joins) {
         const bool negated = conjunct->kind == Expression::Kind::Call;
         const size_t slot = negated ? conjunct->arguments[0]->index : conjunct->index;
-        if (scope.slots[slot].kind == Slot::Kind::InQuery) join_in(slot, negated);
-        else join_exists(slot, negated);
+        if (scope.slots[slot].kind == Slot::Kind::InQuery)
+            join_in(slot, negated);
+        else
+            join_exists(slot, negated);
     }
 }
 
@@ -138,7 +155,8 @@ void SelectBuilder::aggregate() {
         Slot slot;
         slot.kind = Slot::Kind::Key;
         slot.type = type;
-        slot.name = key->kind == Expression::Kind::Column ? scope.slots[key->index].name : to_string(*node->keys.back());
+        slot.name =
+            key->kind == Expression::Kind::Column ? scope.slots[key->index].name : to_string(*node->keys.back());
         node->output.push_back({slot.name, type});
         key_slots_.push_back(scope.add_slot(std::move(slot)));
     }
@@ -174,18 +192,19 @@ void SelectBuilder::windows() {
         const WindowEntry* first;
         std::vector<const WindowEntry*> members;
     };
-    const auto same_window = [](const Group& group, const std::vector<ExpressionPtr>& partition, const std::vector<SortKey>& order,
-                                const WindowFrame& frame) {
+    const auto same_window = [](const Group& group, const std::vector<ExpressionPtr>& partition,
+                                const std::vector<SortKey>& order, const WindowFrame& frame) {
         if (group.partition.size() != partition.size() || group.order.size() != order.size()) return false;
         for (size_t i = 0; i < partition.size(); ++i)
             if (!same_expression(*group.partition[i], *partition[i])) return false;
         for (size_t i = 0; i < order.size(); ++i)
-            if (!same_expression(*group.order[i].expression, *order[i].expression) || group.order[i].descending != order[i].descending ||
+            if (!same_expression(*group.order[i].expression, *order[i].expression) ||
+                group.order[i].descending != order[i].descending ||
                 group.order[i].nulls_first != order[i].nulls_first || group.order[i].collation != order[i].collation)
                 return false;
         const WindowFrame& other = group.first->frame;
-        return other.unit == frame.unit && other.start == frame.start && other.end == frame.end && !other.start_offset &&
-               !frame.start_offset && !other.end_offset && !frame.end_offset;
+        return other.unit == frame.unit && other.start == frame.start && other.end == frame.end &&
+               !other.start_offset && !frame.start_offset && !other.end_offset && !frame.end_offset;
     };
     std::vector<Group> groups;
     for (const WindowEntry& entry : scope.windows) {
@@ -193,7 +212,8 @@ void SelectBuilder::windows() {
         for (const ExpressionPtr& key : entry.partition) partition.push_back(current(key));
         std::vector<SortKey> order = entry.order;
         for (SortKey& key : order) key.expression = current(key.expression);
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return same_window(g, partition, order, entry.frame); });
+        auto group = std::find_if(groups.begin(), groups.end(),
+                                  [&](const Group& g) { return same_window(g, partition, order, entry.frame); });
         if (group == groups.end()) {
             groups.push_back({std::move(partition), std::move(order), &entry, {}});
             group = groups.end() - 1;
@@ -215,7 +235,8 @@ void SelectBuilder::windows() {
             made.name = member->call.name;
             made.function = member->call.function;
             made.type = member->call.type;
-            for (const ExpressionPtr& argument : member->call.arguments) made.arguments.push_back(lower(current(argument)));
+            for (const ExpressionPtr& argument : member->call.arguments)
+                made.arguments.push_back(lower(current(argument)));
             calls.push_back(std::move(made));
         }
         node->output = plan_->output;
@@ -251,7 +272,8 @@ void SelectBuilder::project() {
     const size_t shown = projection_.size();
     const auto add = [&](const ExpressionPtr& expression) {
         const bool plain = expression->kind == Expression::Kind::Column;
-        return projected(lower(current(expression)), plain ? scope.slots[expression->index].name : to_string(*expression));
+        return projected(lower(current(expression)),
+                         plain ? scope.slots[expression->index].name : to_string(*expression));
     };
     std::vector<size_t> order, limit_by;
     extra_places_.clear();
@@ -297,7 +319,8 @@ void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector
     if (!order.empty()) {
         auto node = std::make_unique<SortNode>();
         for (size_t i = 0; i < order.size(); ++i)
-            node->keys.push_back({column(order[i]), select.order[i].descending, select.order[i].nulls_first, select.order[i].collation});
+            node->keys.push_back(
+                {column(order[i]), select.order[i].descending, select.order[i].nulls_first, select.order[i].collation});
         if (select.limit && limit_by.empty() && !fills && !per_key && *select.limit <= UINT64_MAX - select.offset) {
             node->limit = *select.limit + select.offset;
             node->with_ties = ties;
@@ -332,7 +355,8 @@ void SelectBuilder::sort_and_limit(const std::vector<size_t>& order, std::vector
         return;
     }
     const bool sorted_with_ties = ties && plan_->kind == NodeKind::Sort && static_cast<SortNode&>(*plan_).limit;
-    if (ties && !sorted_with_ties) fail(ErrorCode::NOT_IMPLEMENTED, "LIMIT WITH TIES together with LIMIT BY or WITH FILL is not supported");
+    if (ties && !sorted_with_ties)
+        fail(ErrorCode::NOT_IMPLEMENTED, "LIMIT WITH TIES together with LIMIT BY or WITH FILL is not supported");
     auto node = std::make_unique<LimitNode>();
     if (!sorted_with_ties) node->limit = select.limit;
     node->offset = select.offset;

@@ -88,7 +88,9 @@ NodePtr clone_fields(const Node& node) {
             copy->keys = as<DistinctNode>(node).keys;
             return copy;
         }
-        case NodeKind::Union: case NodeKind::Intersect: case NodeKind::Except: {
+        case NodeKind::Union:
+        case NodeKind::Intersect:
+        case NodeKind::Except: {
             auto copy = std::make_unique<SetNode>(node.kind);
             copy->all = as<SetNode>(node).all;
             return copy;

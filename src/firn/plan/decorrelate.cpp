@@ -1,9 +1,11 @@
-// Subqueries as joins. IN and EXISTS become semi and anti joins where they are conditions of their own, mark joins elsewhere.
-// A subquery that reads columns of the outer query is freed of them in one of three ways:
+// Subqueries as joins. IN and EXISTS become semi and anti joins where they are conditions of their own, mark joins
+// elsewhere. A subquery that reads columns of the outer query is freed of them in one of three ways:
 //   1. EXISTS over plain rows: its conditions on outer columns become the join's keys and residual.
-//   2. Outer columns that are only compared for equality (inner = outer): the inner side is one more group key, and the join
+//   2. Outer columns that are only compared for equality (inner = outer): the inner side is one more group key, and the
+//   join
 //      is on it.
-//   3. Everything else: the distinct values of the outer columns are cross joined into the subquery's FROM, are group keys
+//   3. Everything else: the distinct values of the outer columns are cross joined into the subquery's FROM, are group
+//   keys
 //      too, and the result is joined back on them.
 #include <algorithm>
 
@@ -18,7 +20,8 @@ bool slot_mentions_outer(const std::vector<Slot>& slots, size_t number);
 
 bool expression_mentions_outer(const Expression& expression, const std::vector<Slot>& slots) {
     bool found = false;
-    for_each_column(expression, [&](const Expression& column) { found = found || slot_mentions_outer(slots, column.index); });
+    for_each_column(expression,
+                    [&](const Expression& column) { found = found || slot_mentions_outer(slots, column.index); });
     return found;
 }
 
@@ -43,7 +46,9 @@ std::vector<OutputColumn> joined(const Node& left, const Node& right) {
 
 }  // namespace
 
-bool SelectBuilder::mentions_outer(const Expression& expression) const { return expression_mentions_outer(expression, scope.slots); }
+bool SelectBuilder::mentions_outer(const Expression& expression) const {
+    return expression_mentions_outer(expression, scope.slots);
+}
 
 bool SelectBuilder::only_outer(const Expression& expression) const {
     bool any = false, all = true;
@@ -55,10 +60,13 @@ bool SelectBuilder::only_outer(const Expression& expression) const {
 }
 
 ExpressionPtr SelectBuilder::to_outer(const ExpressionPtr& expression) const {
-    return transform(expression, [this](const ExpressionPtr& node) -> ExpressionPtr {
-        if (node->kind != Expression::Kind::Column) return nullptr;
-        return scope.slots[node->index].arguments[0];
-    }, scope.functions());
+    return transform(
+        expression,
+        [this](const ExpressionPtr& node) -> ExpressionPtr {
+            if (node->kind != Expression::Kind::Column) return nullptr;
+            return scope.slots[node->index].arguments[0];
+        },
+        scope.functions());
 }
 
 /// Every expression of the select but WHERE, and those inside of its slots.
@@ -116,13 +124,15 @@ BuiltSubquery SelectBuilder::build_correlated(bool existence_only, const DomainP
         residual.push_back(conjunct);
     }
 
-    const bool plain_rows = !select.aggregated && scope.windows.empty() && !select.limit_by_length && select.offset == 0 &&
-                            (!select.limit || *select.limit > 0) && !select.having && !select.qualify;
+    const bool plain_rows = !select.aggregated && scope.windows.empty() && !select.limit_by_length &&
+                            select.offset == 0 && (!select.limit || *select.limit > 0) && !select.having &&
+                            !select.qualify;
     bool residual_is_simple = true;
     for (const ExpressionPtr& conjunct : residual)
         for_each_column(*conjunct, [&](const Expression& column) {
             const Slot::Kind kind = scope.slots[column.index].kind;
-            residual_is_simple = residual_is_simple && (kind == Slot::Kind::Outer || !slot_mentions_outer(scope.slots, column.index));
+            residual_is_simple =
+                residual_is_simple && (kind == Slot::Kind::Outer || !slot_mentions_outer(scope.slots, column.index));
         });
     if (existence_only && plain_rows && residual_is_simple) {
         filter_conjuncts(std::move(plain));
@@ -134,7 +144,8 @@ BuiltSubquery SelectBuilder::build_correlated(bool existence_only, const DomainP
         std::vector<std::string> names;
         for (const Equality& equality : equalities) {
             expressions.push_back(lower(equality.inner));
-            names.push_back(equality.inner->kind == Expression::Kind::Column ? scope.slots[equality.inner->index].name : "key");
+            names.push_back(equality.inner->kind == Expression::Kind::Column ? scope.slots[equality.inner->index].name
+                                                                             : "key");
             built.keys.push_back({to_outer(equality.outer), expressions.size() - 1});
         }
         std::vector<ExpressionPtr> replacements(scope.slots.size());
@@ -170,17 +181,23 @@ BuiltSubquery SelectBuilder::build_correlated(bool existence_only, const DomainP
     for (size_t i = 0; i < used.size(); ++i) {
         if (!used[i]) continue;
         const auto equality = std::find_if(equalities.begin(), equalities.end(), [&](const Equality& e) {
-            return e.outer->kind == Expression::Kind::Column && e.outer->index == i && same_type(e.inner->type, e.outer->type);
+            return e.outer->kind == Expression::Kind::Column && e.outer->index == i &&
+                   same_type(e.inner->type, e.outer->type);
         });
-        if (equality == equalities.end()) determined = false;
-        else substitutes[i] = equality->inner;
+        if (equality == equalities.end())
+            determined = false;
+        else
+            substitutes[i] = equality->inner;
     }
     if (determined) {
         const auto substitute = [&](ExpressionPtr& expression) {
-            expression = transform(expression, [&](const ExpressionPtr& node) -> ExpressionPtr {
-                if (node->kind != Expression::Kind::Column || node->index >= substitutes.size()) return nullptr;
-                return substitutes[node->index];
-            }, scope.functions());
+            expression = transform(
+                expression,
+                [&](const ExpressionPtr& node) -> ExpressionPtr {
+                    if (node->kind != Expression::Kind::Column || node->index >= substitutes.size()) return nullptr;
+                    return substitutes[node->index];
+                },
+                scope.functions());
         };
         for (ExpressionPtr& conjunct : residual) substitute(conjunct);
         for_each_clause(substitute);
@@ -257,12 +274,15 @@ void SelectBuilder::add_correlation(JoinNode& join, BuiltSubquery& subquery) {
     for (const CorrelationKey& key : subquery.keys) outer.push_back(current(key.outer));
     for (const ExpressionPtr& expression : outer) ensure_placed(*expression);
     for (ExpressionPtr& conjunct : subquery.residual) {
-        conjunct = transform(conjunct, [&](const ExpressionPtr& node) -> ExpressionPtr {
-            if (node->kind != Expression::Kind::Column || node->index >= BuiltSubquery::kInnerBase) return nullptr;
-            const ExpressionPtr now = current(node);
-            ensure_placed(*now);
-            return now;
-        }, scope.functions());
+        conjunct = transform(
+            conjunct,
+            [&](const ExpressionPtr& node) -> ExpressionPtr {
+                if (node->kind != Expression::Kind::Column || node->index >= BuiltSubquery::kInnerBase) return nullptr;
+                const ExpressionPtr now = current(node);
+                ensure_placed(*now);
+                return now;
+            },
+            scope.functions());
     }
     const size_t width = plan_->output.size();
     places_.resize(scope.slots.size(), kNoPlace);
@@ -280,19 +300,25 @@ void SelectBuilder::add_correlation(JoinNode& join, BuiltSubquery& subquery) {
         join.right_keys.push_back(std::move(right));
     }
     for (const ExpressionPtr& conjunct : subquery.residual)
-        join.residual.push_back(transform(conjunct, [&](const ExpressionPtr& node) -> ExpressionPtr {
-            if (node->kind != Expression::Kind::Column) return nullptr;
-            if (node->index >= BuiltSubquery::kInnerBase) return make_column(width + node->index - BuiltSubquery::kInnerBase, node->type);
-            return make_column(places_[node->index], node->type);
-        }, scope.functions()));
+        join.residual.push_back(transform(
+            conjunct,
+            [&](const ExpressionPtr& node) -> ExpressionPtr {
+                if (node->kind != Expression::Kind::Column) return nullptr;
+                if (node->index >= BuiltSubquery::kInnerBase)
+                    return make_column(width + node->index - BuiltSubquery::kInnerBase, node->type);
+                return make_column(places_[node->index], node->type);
+            },
+            scope.functions()));
 }
 
 void SelectBuilder::place_scalar(size_t slot) {
     if (!scope.slots[slot].query->select->scope->from)
         fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery used both before and after GROUP BY is not supported");
-    auto subquery = analysis::build_correlated(*scope.slots[slot].query->select, false,
-                                               [this](const std::vector<ExpressionPtr>& expressions) { return domain_of(expressions); });
-    const bool one_row_a_key = scope.slots[slot].query->select->aggregated && !scope.slots[slot].query->select->has_group_by;
+    auto subquery = analysis::build_correlated(
+        *scope.slots[slot].query->select, false,
+        [this](const std::vector<ExpressionPtr>& expressions) { return domain_of(expressions); });
+    const bool one_row_a_key =
+        scope.slots[slot].query->select->aggregated && !scope.slots[slot].query->select->has_group_by;
     // Nullable, so that an outer row without a match gets NULL.
     std::vector<TypePtr> types;
     for (const OutputColumn& out : subquery.plan->output) types.push_back(out.type);
@@ -317,7 +343,8 @@ void SelectBuilder::join_exists(size_t slot, bool negated) {
         fail(ErrorCode::NOT_IMPLEMENTED, "A correlated EXISTS used both before and after GROUP BY is not supported");
     if (inner.aggregated && !inner.has_group_by)
         fail(ErrorCode::NOT_IMPLEMENTED, "A correlated EXISTS over an aggregation without GROUP BY is not supported");
-    auto subquery = analysis::build_correlated(inner, true, [this](const std::vector<ExpressionPtr>& expressions) { return domain_of(expressions); });
+    auto subquery = analysis::build_correlated(
+        inner, true, [this](const std::vector<ExpressionPtr>& expressions) { return domain_of(expressions); });
     auto join = std::make_unique<JoinNode>();
     join->join = negated ? JoinKind::LeftAnti : JoinKind::LeftSemi;
     add_correlation(*join, subquery);
@@ -394,7 +421,8 @@ void SelectBuilder::place_in(size_t slot) {
     }
     const ExpressionPtr mark = scope.cast(make_column(place, make_type(TypeId::UInt8)), scope.slots[slot].type);
     const ExpressionPtr null = make_constant(make_null_value(scope.slots[slot].type));
-    expressions.push_back(scope.cast(scope.call("if", {scope.call("isNull", {left[0]}), null, mark}), scope.slots[slot].type));
+    expressions.push_back(
+        scope.cast(scope.call("if", {scope.call("isNull", {left[0]}), null, mark}), scope.slots[slot].type));
     names.push_back("in");
     plan_ = make_project(std::move(plan_), std::move(expressions), std::move(names));
 }

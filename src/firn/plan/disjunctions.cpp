@@ -27,7 +27,8 @@ ExpressionPtr conjunction(std::vector<ExpressionPtr> conjuncts, const functions:
     return call("and", std::move(conjuncts), context);
 }
 
-std::vector<ExpressionPtr> factor_disjunctions(const std::vector<ExpressionPtr>& conjuncts, const functions::FunctionContext& context) {
+std::vector<ExpressionPtr> factor_disjunctions(const std::vector<ExpressionPtr>& conjuncts,
+                                               const functions::FunctionContext& context) {
     std::vector<ExpressionPtr> out;
     for (const ExpressionPtr& conjunct : conjuncts) {
         std::vector<ExpressionPtr> branches;
@@ -40,9 +41,11 @@ std::vector<ExpressionPtr> factor_disjunctions(const std::vector<ExpressionPtr>&
         for (size_t i = 0; i < branches.size(); ++i) split_conjuncts(branches[i], parts[i]);
         std::vector<ExpressionPtr> shared;
         for (const ExpressionPtr& candidate : parts[0]) {
-            const bool everywhere = is_deterministic(*candidate) && std::all_of(parts.begin() + 1, parts.end(), [&](const auto& branch) {
-                return std::any_of(branch.begin(), branch.end(), [&](const ExpressionPtr& other) { return same_expression(*candidate, *other); });
-            });
+            const bool everywhere =
+                is_deterministic(*candidate) && std::all_of(parts.begin() + 1, parts.end(), [&](const auto& branch) {
+                    return std::any_of(branch.begin(), branch.end(),
+                                       [&](const ExpressionPtr& other) { return same_expression(*candidate, *other); });
+                });
             if (everywhere) shared.push_back(candidate);
         }
         if (shared.empty()) {
@@ -54,7 +57,8 @@ std::vector<ExpressionPtr> factor_disjunctions(const std::vector<ExpressionPtr>&
         bool trivial = false;  // a branch that has nothing else is true by then
         for (auto& branch : parts) {
             std::erase_if(branch, [&](const ExpressionPtr& part) {
-                return std::any_of(shared.begin(), shared.end(), [&](const ExpressionPtr& s) { return same_expression(*s, *part); });
+                return std::any_of(shared.begin(), shared.end(),
+                                   [&](const ExpressionPtr& s) { return same_expression(*s, *part); });
             });
             trivial = trivial || branch.empty();
             if (!branch.empty()) rest.push_back(conjunction(std::move(branch), context));

@@ -18,10 +18,13 @@ std::optional<double> as_number(const Vector& vector) {
     const TypePtr type = unwrap(flat.type());
     std::optional<double> number;
     dispatch_fixed(flat.type()->physical(), [&]<typename T>() {
-        if constexpr (std::is_arithmetic_v<T>) number = static_cast<double>(flat.values<T>()[row]);
-        else if constexpr (std::is_same_v<T, Int128>) number = static_cast<double>(flat.values<T>()[row]);
+        if constexpr (std::is_arithmetic_v<T>)
+            number = static_cast<double>(flat.values<T>()[row]);
+        else if constexpr (std::is_same_v<T, Int128>)
+            number = static_cast<double>(flat.values<T>()[row]);
     });
-    if (number && (type->id() == TypeId::Decimal || type->id() == TypeId::DateTime64)) *number /= std::pow(10.0, type->scale());
+    if (number && (type->id() == TypeId::Decimal || type->id() == TypeId::DateTime64))
+        *number /= std::pow(10.0, type->scale());
     return number;
 }
 
@@ -37,7 +40,11 @@ Origin origin_of(const Node& node, size_t column) {
             const auto& scan = static_cast<const ScanNode&>(node);
             return {&scan, scan.request.columns[column]};
         }
-        case NodeKind::Filter: case NodeKind::Sort: case NodeKind::Limit: case NodeKind::LimitBy: case NodeKind::Distinct:
+        case NodeKind::Filter:
+        case NodeKind::Sort:
+        case NodeKind::Limit:
+        case NodeKind::LimitBy:
+        case NodeKind::Distinct:
             return origin_of(*node.children[0], column);
         case NodeKind::Project: {
             const Expression& expression = *static_cast<const ProjectNode&>(node).expressions[column];
@@ -48,22 +55,28 @@ Origin origin_of(const Node& node, size_t column) {
         }
         case NodeKind::Aggregate: {
             const auto& keys = static_cast<const AggregateNode&>(node).keys;
-            if (column < keys.size() && keys[column]->kind == Expression::Kind::Column) return origin_of(*node.children[0], keys[column]->index);
+            if (column < keys.size() && keys[column]->kind == Expression::Kind::Column)
+                return origin_of(*node.children[0], keys[column]->index);
             return {};
         }
-        case NodeKind::ArrayJoin: case NodeKind::Window:
+        case NodeKind::ArrayJoin:
+        case NodeKind::Window:
             if (column < node.children[0]->output.size()) return origin_of(*node.children[0], column);
             return {};
         case NodeKind::Join: {
             const auto& join = static_cast<const JoinNode&>(node);
-            if (join.join == JoinKind::RightSemi || join.join == JoinKind::RightAnti) return origin_of(*node.children[1], column);
+            if (join.join == JoinKind::RightSemi || join.join == JoinKind::RightAnti)
+                return origin_of(*node.children[1], column);
             const size_t width = node.children[0]->output.size();
             if (column < width) return origin_of(*node.children[0], column);
-            if (join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti || join.join == JoinKind::Mark) return {};
+            if (join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti || join.join == JoinKind::Mark)
+                return {};
             return origin_of(*node.children[1], column - width);
         }
-        case NodeKind::Cte: return origin_of(*static_cast<const CteNode&>(node).shared->plan, column);
-        default: return {};
+        case NodeKind::Cte:
+            return origin_of(*static_cast<const CteNode&>(node).shared->plan, column);
+        default:
+            return {};
     }
 }
 
@@ -80,7 +93,8 @@ std::optional<double> source_distinct(const Origin& origin) {
     const TypePtr type = unwrap(origin.scan->source->columns()[origin.source_column].type);
     if (type->id() == TypeId::Bool) return 2;
     if (type->id() == TypeId::UInt8 || type->id() == TypeId::Int8) return std::min(rows, 256.0);
-    if (estimate.min && estimate.max && (is_integer(type->id()) || type->id() == TypeId::Date || type->id() == TypeId::Date32)) {
+    if (estimate.min && estimate.max &&
+        (is_integer(type->id()) || type->id() == TypeId::Date || type->id() == TypeId::Date32)) {
         const auto low = as_number(*estimate.min), high = as_number(*estimate.max);
         if (low && high && *high >= *low) return std::max(1.0, std::min(rows, *high - *low + 1));
     }
@@ -94,20 +108,22 @@ double guessed_distinct(const Origin& origin) {
     return std::max(1.0, rows / 10);
 }
 
-/// Share of rows in which an expression has one given value. Without statistics few distinct values are the safer guess: a
-/// condition taken for too selective makes bad joins.
+/// Share of rows in which an expression has one given value. Without statistics few distinct values are the safer
+/// guess: a condition taken for too selective makes bad joins.
 double equality_share(const Expression& expression, const Node& input) {
     constexpr double kTextShare = 0.05, kNumberShare = 0.02;
     if (const auto known = known_distinct(expression, input)) return 1 / *known;
     if (expression.kind == Expression::Kind::Column) {
         const Origin origin = origin_of(input, expression.index);
         const double rows = origin.scan ? source_rows(*origin.scan->source) : kUnknownRows;
-        return std::max(is_string_like(unwrap(expression.type)->id()) ? kTextShare : kNumberShare, 1 / std::max(1.0, rows));
+        return std::max(is_string_like(unwrap(expression.type)->id()) ? kTextShare : kNumberShare,
+                        1 / std::max(1.0, rows));
     }
     return 1 / std::max(1.0, distinct_values(expression, input));
 }
 
-double comparison_selectivity(const std::string& name, const Expression& column, const Expression& value, const Node& input) {
+double comparison_selectivity(const std::string& name, const Expression& column, const Expression& value,
+                              const Node& input) {
     if (name == "equals") return equality_share(column, input);
     if (name == "notEquals") return 0.95;
     const Origin origin = column.kind == Expression::Kind::Column ? origin_of(input, column.index) : Origin{};
@@ -147,12 +163,14 @@ std::optional<double> known_distinct(const Expression& expression, const Node& n
         const Origin origin = origin_of(node, expression.index);
         return origin.scan ? source_distinct(origin) : std::nullopt;
     }
-    if (expression.kind == Expression::Kind::Call && expression.function->name() == "CAST" && !expression.arguments.empty())
+    if (expression.kind == Expression::Kind::Call && expression.function->name() == "CAST" &&
+        !expression.arguments.empty())
         return known_distinct(*expression.arguments[0], node);
     return std::nullopt;
 }
 
-double equality_join_share(const Expression& a, const Node& left, double left_rows, const Expression& b, const Node& right, double right_rows) {
+double equality_join_share(const Expression& a, const Node& left, double left_rows, const Expression& b,
+                           const Node& right, double right_rows) {
     const auto known_a = known_distinct(a, left), known_b = known_distinct(b, right);
     if (known_a && known_b) return 1 / std::max({1.0, *known_a, *known_b});
     if (known_a || known_b) return 1 / std::max(1.0, known_a ? *known_a : *known_b);
@@ -194,11 +212,16 @@ double selectivity(const Expression& condition, const Node& input) {
         return 1 - none;
     }
     if (name == "not") return 1 - selectivity(*arguments[0], input);
-    if (name == "equals" || name == "notEquals" || name == "less" || name == "lessOrEquals" || name == "greater" || name == "greaterOrEquals") {
-        if (arguments[1]->kind == Expression::Kind::Constant) return comparison_selectivity(name, *arguments[0], *arguments[1], input);
+    if (name == "equals" || name == "notEquals" || name == "less" || name == "lessOrEquals" || name == "greater" ||
+        name == "greaterOrEquals") {
+        if (arguments[1]->kind == Expression::Kind::Constant)
+            return comparison_selectivity(name, *arguments[0], *arguments[1], input);
         if (arguments[0]->kind == Expression::Kind::Constant) {
-            const std::string flipped = name == "less" ? "greater" : name == "lessOrEquals" ? "greaterOrEquals"
-                                        : name == "greater" ? "less" : name == "greaterOrEquals" ? "lessOrEquals" : name;
+            const std::string flipped = name == "less"              ? "greater"
+                                        : name == "lessOrEquals"    ? "greaterOrEquals"
+                                        : name == "greater"         ? "less"
+                                        : name == "greaterOrEquals" ? "lessOrEquals"
+                                                                    : name;
             return comparison_selectivity(flipped, *arguments[1], *arguments[0], input);
         }
         if (name == "equals")
@@ -236,18 +259,28 @@ double join_rows(JoinNode& join, double left, double right) {
     double selected = 1;
     double product = 1;
     for (size_t i = 0; i < join.left_keys.size(); ++i)
-        product *= equality_join_share(*join.left_keys[i], *join.children[0], left, *join.right_keys[i], *join.children[1], right);
+        product *= equality_join_share(*join.left_keys[i], *join.children[0], left, *join.right_keys[i],
+                                       *join.children[1], right);
     if (!join.left_keys.empty()) selected = std::max(product, 1 / std::max({1.0, left, right}));
     for (size_t i = 0; i < join.residual.size(); ++i) selected *= 0.4;
     double inner = left * right * selected;
     if (join.strictness != JoinStrictness::All) inner = std::min(inner, left);
     switch (join.join) {
-        case JoinKind::Inner: case JoinKind::Cross: return inner;
-        case JoinKind::Left: return std::max(left, inner);
-        case JoinKind::Right: return std::max(right, inner);
-        case JoinKind::Full: return std::max({left, right, inner});
-        case JoinKind::Mark: return left;
-        case JoinKind::LeftSemi: case JoinKind::LeftAnti: case JoinKind::RightSemi: case JoinKind::RightAnti: {
+        case JoinKind::Inner:
+        case JoinKind::Cross:
+            return inner;
+        case JoinKind::Left:
+            return std::max(left, inner);
+        case JoinKind::Right:
+            return std::max(right, inner);
+        case JoinKind::Full:
+            return std::max({left, right, inner});
+        case JoinKind::Mark:
+            return left;
+        case JoinKind::LeftSemi:
+        case JoinKind::LeftAnti:
+        case JoinKind::RightSemi:
+        case JoinKind::RightAnti: {
             const bool right_side = join.join == JoinKind::RightSemi || join.join == JoinKind::RightAnti;
             const double kept = right_side ? right : left, other = right_side ? left : right;
             double share = 0.5;
@@ -283,11 +316,13 @@ double estimate_rows(Node& node) {
         }
         case NodeKind::Values: {
             rows = 0;
-            for (const Batch& batch : static_cast<const ValuesNode&>(node).batches) rows += static_cast<double>(batch.rows);
+            for (const Batch& batch : static_cast<const ValuesNode&>(node).batches)
+                rows += static_cast<double>(batch.rows);
             break;
         }
         case NodeKind::Filter:
-            for (const ExpressionPtr& conjunct : static_cast<const FilterNode&>(node).conjuncts) rows *= selectivity(*conjunct, *node.children[0]);
+            for (const ExpressionPtr& conjunct : static_cast<const FilterNode&>(node).conjuncts)
+                rows *= selectivity(*conjunct, *node.children[0]);
             rows = std::max(rows, std::min(input, 1.0));
             break;
         case NodeKind::Aggregate: {
@@ -313,20 +348,31 @@ double estimate_rows(Node& node) {
             break;
         }
         case NodeKind::Sort:
-            if (static_cast<const SortNode&>(node).limit) rows = std::min(rows, static_cast<double>(*static_cast<const SortNode&>(node).limit));
+            if (static_cast<const SortNode&>(node).limit)
+                rows = std::min(rows, static_cast<double>(*static_cast<const SortNode&>(node).limit));
             break;
         case NodeKind::Limit:
-            if (static_cast<const LimitNode&>(node).limit) rows = std::min(rows, static_cast<double>(*static_cast<const LimitNode&>(node).limit));
+            if (static_cast<const LimitNode&>(node).limit)
+                rows = std::min(rows, static_cast<double>(*static_cast<const LimitNode&>(node).limit));
             break;
-        case NodeKind::Distinct: rows = std::max(1.0, input * 0.5); break;
-        case NodeKind::LimitBy: rows = std::max(1.0, input * 0.5); break;
+        case NodeKind::Distinct:
+            rows = std::max(1.0, input * 0.5);
+            break;
+        case NodeKind::LimitBy:
+            rows = std::max(1.0, input * 0.5);
+            break;
         case NodeKind::Union:
             rows = 0;
             for (const double each : inputs) rows += each;
             break;
-        case NodeKind::ArrayJoin: rows = input * 3; break;
-        case NodeKind::Cte: rows = estimate_rows(*static_cast<CteNode&>(node).shared->plan); break;
-        default: break;
+        case NodeKind::ArrayJoin:
+            rows = input * 3;
+            break;
+        case NodeKind::Cte:
+            rows = estimate_rows(*static_cast<CteNode&>(node).shared->plan);
+            break;
+        default:
+            break;
     }
     node.estimated_rows = rows;
     return rows;
@@ -335,12 +381,16 @@ double estimate_rows(Node& node) {
 bool may_fail(const Expression& expression) {
     if (expression.kind == Expression::Kind::Call) {
         const std::string& name = expression.function->name();
-        static constexpr std::string_view kExact[] = {"intDiv", "modulo", "positiveModulo", "throwIf", "moduloLegacy", "gcd", "lcm", "range"};
+        static constexpr std::string_view kExact[] = {"intDiv", "modulo", "positiveModulo", "throwIf", "moduloLegacy",
+                                                      "gcd",    "lcm",    "range"};
         if (std::find(std::begin(kExact), std::end(kExact), name) != std::end(kExact)) return true;
-        const bool converts = name == "CAST" || name.starts_with("to") || name.starts_with("parse") || name.starts_with("accurateCast");
-        if (converts && !expression.arguments.empty() && is_string_like(unwrap(expression.arguments[0]->type)->id())) return true;
+        const bool converts =
+            name == "CAST" || name.starts_with("to") || name.starts_with("parse") || name.starts_with("accurateCast");
+        if (converts && !expression.arguments.empty() && is_string_like(unwrap(expression.arguments[0]->type)->id()))
+            return true;
     }
-    return std::any_of(expression.arguments.begin(), expression.arguments.end(), [](const ExpressionPtr& a) { return may_fail(*a); });
+    return std::any_of(expression.arguments.begin(), expression.arguments.end(),
+                       [](const ExpressionPtr& a) { return may_fail(*a); });
 }
 
 bool is_true(const Expression& expression) {
@@ -354,7 +404,8 @@ bool is_always_null(const Expression& expression) {
     if (expression.kind != Expression::Kind::Call) return false;
     const bool propagates = expression.function->definition().nulls == functions::NullHandling::Propagate;
     if (!propagates && expression.function->name() != "CAST") return false;
-    return std::any_of(expression.arguments.begin(), expression.arguments.end(), [](const ExpressionPtr& a) { return is_always_null(*a); });
+    return std::any_of(expression.arguments.begin(), expression.arguments.end(),
+                       [](const ExpressionPtr& a) { return is_always_null(*a); });
 }
 
 }  // namespace
@@ -367,9 +418,11 @@ bool is_never_true(const Expression& expression) {
     }
     if (accepts_null(*expression.type) && unwrap(expression.type)->id() == TypeId::Nothing) return true;
     if (is_call(expression, "and"))
-        return std::any_of(expression.arguments.begin(), expression.arguments.end(), [](const ExpressionPtr& a) { return is_never_true(*a); });
+        return std::any_of(expression.arguments.begin(), expression.arguments.end(),
+                           [](const ExpressionPtr& a) { return is_never_true(*a); });
     if (is_call(expression, "or"))
-        return std::all_of(expression.arguments.begin(), expression.arguments.end(), [](const ExpressionPtr& a) { return is_never_true(*a); });
+        return std::all_of(expression.arguments.begin(), expression.arguments.end(),
+                           [](const ExpressionPtr& a) { return is_never_true(*a); });
     return false;
 }
 

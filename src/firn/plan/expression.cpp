@@ -53,7 +53,8 @@ ExpressionPtr call(std::string_view name, std::vector<ExpressionPtr> arguments, 
     std::vector<functions::Argument> described;
     described.reserve(arguments.size());
     for (const ExpressionPtr& argument : arguments)
-        described.push_back({argument->type, argument->kind == Expression::Kind::Constant ? argument->constant : nullptr});
+        described.push_back(
+            {argument->type, argument->kind == Expression::Kind::Constant ? argument->constant : nullptr});
     auto function = functions::FunctionRegistry::instance().bind(name, std::move(described), context);
     return make_call(std::move(function), std::move(arguments));
 }
@@ -168,10 +169,13 @@ void print_value(const Vector& vector, size_t row, std::string& out) {
         }
     };
     switch (flat.type()->physical()) {
-        case Physical::Str: out += fmt::format("'{}'", flat.values<StringRef>()[at].view()); return;
+        case Physical::Str:
+            out += fmt::format("'{}'", flat.values<StringRef>()[at].view());
+            return;
         case Physical::Array:
             out += '[';
-            print_list(*flat.child(), static_cast<size_t>(flat.offsets()[at]), static_cast<size_t>(flat.offsets()[at + 1]));
+            print_list(*flat.child(), static_cast<size_t>(flat.offsets()[at]),
+                       static_cast<size_t>(flat.offsets()[at + 1]));
             out += ']';
             return;
         case Physical::Tuple:
@@ -182,8 +186,11 @@ void print_value(const Vector& vector, size_t row, std::string& out) {
             }
             out += ')';
             return;
-        case Physical::None: out += "nothing"; return;
-        default: break;
+        case Physical::None:
+            out += "nothing";
+            return;
+        default:
+            break;
     }
     const bool quoted = is_date_or_time(type->id());
     if (quoted) out += '\'';
@@ -194,11 +201,17 @@ void print_value(const Vector& vector, size_t row, std::string& out) {
 void print(const Expression& expression, const std::vector<std::string>* names, std::string& out) {
     switch (expression.kind) {
         case Expression::Kind::Column:
-            if (names && expression.index < names->size()) out += (*names)[expression.index];
-            else out += fmt::format("#{}", expression.index);
+            if (names && expression.index < names->size())
+                out += (*names)[expression.index];
+            else
+                out += fmt::format("#{}", expression.index);
             return;
-        case Expression::Kind::Constant: print_value(*expression.constant, 0, out); return;
-        case Expression::Kind::Parameter: out += fmt::format("${}.{}", expression.depth, expression.index); return;
+        case Expression::Kind::Constant:
+            print_value(*expression.constant, 0, out);
+            return;
+        case Expression::Kind::Parameter:
+            out += fmt::format("${}.{}", expression.depth, expression.index);
+            return;
         case Expression::Kind::Lambda:
             out += "lambda(";
             print(*expression.arguments[0], names, out);

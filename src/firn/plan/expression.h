@@ -39,7 +39,8 @@ ExpressionPtr make_constant(VectorPtr value);
 ExpressionPtr make_call(std::shared_ptr<const functions::BoundFunction> function, std::vector<ExpressionPtr> arguments);
 
 /// Binds and calls: make_call of the function `name` over the arguments' types.
-ExpressionPtr call(std::string_view name, std::vector<ExpressionPtr> arguments, const functions::FunctionContext& context);
+ExpressionPtr call(std::string_view name, std::vector<ExpressionPtr> arguments,
+                   const functions::FunctionContext& context);
 
 bool is_deterministic(const Expression& expression);
 /// Same computation: kinds, columns, constants (by value and type), functions by name and types.

@@ -15,7 +15,8 @@ void SelectBuilder::fill(const std::vector<size_t>& order) {
         const TypePtr type = plan_->output[order[i]].type;
         const TypeId id = unwrap(type)->id();
         if (!is_number(id) && !is_date_or_time(id))
-            fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "WITH FILL expression must have a number or a date type, not {}", type->name());
+            fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION,
+                 "WITH FILL expression must have a number or a date type, not {}", type->name());
         if (element.fill_staleness) fail(ErrorCode::NOT_IMPLEMENTED, "WITH FILL STALENESS is not supported");
         FillNode::Column column;
         column.column = order[i];
@@ -31,12 +32,14 @@ void SelectBuilder::fill(const std::vector<size_t>& order) {
             column.step = scope.resolve_constant(element.fill_step, Clause::OrderBy, "The step of WITH FILL");
             const TypeId step = column.step->type()->id();
             if (!is_number(step) && step != TypeId::Interval)
-                fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "The step of WITH FILL has type {}", column.step->type()->name());
+                fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "The step of WITH FILL has type {}",
+                     column.step->type()->name());
             const VectorPtr zero = Vector::defaults(column.step->type(), 1);
             const int sign = compare_values(*column.step, 0, *zero, 0);
             if (sign == 0) fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "The step of WITH FILL cannot be zero");
             if ((sign < 0) != column.descending)
-                fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "The step of WITH FILL must be {} here", column.descending ? "negative" : "positive");
+                fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "The step of WITH FILL must be {} here",
+                     column.descending ? "negative" : "positive");
         }
         if (column.from && column.to) {
             const int direction = compare_values(*column.from, 0, *column.to, 0);
@@ -55,7 +58,9 @@ void SelectBuilder::fill(const std::vector<size_t>& order) {
         while (column < select.items.size() && plan_->output[column].name != element.column) ++column;
         if (column == select.items.size())
             fail(ErrorCode::UNKNOWN_IDENTIFIER, "INTERPOLATE column {} is not in the SELECT list", element.column);
-        if (is_ordered(column)) fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "Column {} is filled and interpolated at once", element.column);
+        if (is_ordered(column))
+            fail(ErrorCode::INVALID_WITH_FILL_EXPRESSION, "Column {} is filled and interpolated at once",
+                 element.column);
         ExpressionPtr value = resolve_over_columns(*element.expr, plan_->output, scope.session.context);
         node->interpolate.emplace_back(column, scope.cast(value, plan_->output[column].type));
     }

@@ -45,7 +45,8 @@ NodePtr cast_columns(NodePtr plan, const std::vector<TypePtr>& types, const func
     for (size_t i = 0; i < types.size(); ++i) {
         ExpressionPtr column = make_column(i, plan->output[i].type);
         if (!same_type(types[i], plan->output[i].type))
-            column = call("CAST", {column, make_constant(literal_value(sql::Literal::from_string(types[i]->name())))}, context);
+            column = call("CAST", {column, make_constant(literal_value(sql::Literal::from_string(types[i]->name())))},
+                          context);
         expressions.push_back(std::move(column));
         names.push_back(plan->output[i].name);
     }
@@ -66,7 +67,8 @@ size_t Scope::add_base_slot(const OutputColumn& column, size_t place) {
 ExpressionPtr Scope::lower_from(const ExpressionPtr& expression) const {
     for_each_column(*expression, [&](const Expression& column) {
         if (column.index >= from_places.size() || from_places[column.index] == kNoPlace)
-            fail(ErrorCode::NOT_IMPLEMENTED, "A subquery, arrayJoin or column of an outer query in a JOIN's condition is not supported");
+            fail(ErrorCode::NOT_IMPLEMENTED,
+                 "A subquery, arrayJoin or column of an outer query in a JOIN's condition is not supported");
     });
     return remap_columns(expression, from_places);
 }
@@ -74,7 +76,8 @@ ExpressionPtr Scope::lower_from(const ExpressionPtr& expression) const {
 Cte* Scope::find_cte(const std::string& name) {
     for (Scope* scope = this; scope; scope = scope->parent) {
         const auto found = scope->ctes.find(name);
-        if (found != scope->ctes.end() && (!found->second.resolving || found->second.recursive_ready)) return &found->second;
+        if (found != scope->ctes.end() && (!found->second.resolving || found->second.recursive_ready))
+            return &found->second;
     }
     return nullptr;
 }
@@ -135,12 +138,15 @@ Scope::TableRows Scope::resolve_named_table(const sql::TableExpr& table) {
     auto resolved = session.context.tables.resolve_table(database, name);
     if (!resolved) {
         std::string hint;
-        for (const std::string& similar : session.context.tables.similar_tables(name)) hint += (hint.empty() ? "" : ", ") + similar;
-        fail(ErrorCode::UNKNOWN_TABLE, "Unknown table expression identifier '{}'{}", database.empty() ? name : database + "." + name,
-             hint.empty() ? "" : ". Maybe you meant " + hint);
+        for (const std::string& similar : session.context.tables.similar_tables(name))
+            hint += (hint.empty() ? "" : ", ") + similar;
+        fail(ErrorCode::UNKNOWN_TABLE, "Unknown table expression identifier '{}'{}",
+             database.empty() ? name : database + "." + name, hint.empty() ? "" : ". Maybe you meant " + hint);
     }
-    if (resolved->source) rows = scan_of(std::move(resolved->source));
-    else rows.plan = std::move(resolve_query(session, *resolved->view, nullptr, false).plan);
+    if (resolved->source)
+        rows = scan_of(std::move(resolved->source));
+    else
+        rows.plan = std::move(resolve_query(session, *resolved->view, nullptr, false).plan);
     rows.named.name = name;
     rows.named.database = database;
     return rows;
@@ -164,7 +170,8 @@ Scope::TableRows Scope::resolve_table_function(const sql::TableExpr& table) {
         TableFunctionArgument described{argument, nullptr};
         const bool word = argument->is(sql::ExprKind::Identifier);
         if (!word || find_alias(argument->parts)) {
-            const bool names_only = argument->is(sql::ExprKind::Function) && functions::FunctionRegistry::instance().find(argument->name) == nullptr;
+            const bool names_only = argument->is(sql::ExprKind::Function) &&
+                                    functions::FunctionRegistry::instance().find(argument->name) == nullptr;
             if (!names_only) {
                 const ExpressionPtr value = resolve_unaliased(*argument);
                 if (value->kind != Expression::Kind::Constant)
@@ -184,8 +191,12 @@ Scope::TableRows Scope::resolve_table_function(const sql::TableExpr& table) {
 Scope::TableRows Scope::resolve_table(const sql::TableExpr& table) {
     TableRows rows;
     switch (table.kind) {
-        case sql::TableExpr::Kind::Table: rows = resolve_named_table(table); break;
-        case sql::TableExpr::Kind::Function: rows = resolve_table_function(table); break;
+        case sql::TableExpr::Kind::Table:
+            rows = resolve_named_table(table);
+            break;
+        case sql::TableExpr::Kind::Function:
+            rows = resolve_table_function(table);
+            break;
         case sql::TableExpr::Kind::Subquery:
             rows.plan = query_plan(*table.query, this);
             rows.named.is_subquery = true;
@@ -194,7 +205,8 @@ Scope::TableRows Scope::resolve_table(const sql::TableExpr& table) {
             const auto& parameters = session.context.parameters;
             const auto found = parameters.find(table.function->name);
             if (found == parameters.end())
-                fail(ErrorCode::UNKNOWN_QUERY_PARAMETER, "Substitution {{{}:{}}} is not set", table.function->name, table.function->type_text);
+                fail(ErrorCode::UNKNOWN_QUERY_PARAMETER, "Substitution {{{}:{}}} is not set", table.function->name,
+                     table.function->type_text);
             sql::TableExpr named = table;
             named.kind = sql::TableExpr::Kind::Table;
             named.parts = {found->second};
@@ -221,13 +233,17 @@ Scope::TableRows Scope::resolve_table(const sql::TableExpr& table) {
 static void check_aliases(const sql::SelectQuery& select) {
     for (const sql::FromElement& element : select.from) {
         if (element.kind == sql::FromElement::Kind::ArrayJoin || !element.table.alias.empty()) continue;
-        if (element.table.kind == sql::TableExpr::Kind::Subquery || element.table.kind == sql::TableExpr::Kind::Function)
-            fail(ErrorCode::ALIAS_REQUIRED, "JOIN has no alias for subquery or table function (set joined_subquery_requires_alias = 0 to disable restriction)");
+        if (element.table.kind == sql::TableExpr::Kind::Subquery ||
+            element.table.kind == sql::TableExpr::Kind::Function)
+            fail(ErrorCode::ALIAS_REQUIRED,
+                 "JOIN has no alias for subquery or table function (set joined_subquery_requires_alias = 0 to disable "
+                 "restriction)");
     }
 }
 
 void Scope::resolve_from() {
-    const auto joined = std::count_if(select->from.begin(), select->from.end(), [](const sql::FromElement& e) { return e.kind == sql::FromElement::Kind::Join; });
+    const auto joined = std::count_if(select->from.begin(), select->from.end(),
+                                      [](const sql::FromElement& e) { return e.kind == sql::FromElement::Kind::Join; });
     if (joined > 0 && flag("joined_subquery_requires_alias", true)) check_aliases(*select);
     for (const sql::FromElement& element : select->from) {
         if (element.kind == sql::FromElement::Kind::ArrayJoin) {
@@ -266,10 +282,12 @@ void Scope::resolve_array_join_element(const sql::FromElement& element) {
         const ExpressionPtr array = resolve(expr, Clause::ArrayJoin);
         const TypePtr plain = unwrap(array->type);
         if (plain->id() != TypeId::Array && plain->id() != TypeId::Map)
-            fail(ErrorCode::TYPE_MISMATCH, "ARRAY JOIN requires array argument. {} is of type {}", sql::column_name(*expr),
-                 array->type->name());
+            fail(ErrorCode::TYPE_MISMATCH, "ARRAY JOIN requires array argument. {} is of type {}",
+                 sql::column_name(*expr), array->type->name());
         Element made;
-        made.type = plain->id() == TypeId::Array ? plain->child() : make_tuple_type({plain->child(0), plain->child(1)}, {"keys", "values"});
+        made.type = plain->id() == TypeId::Array
+                        ? plain->child()
+                        : make_tuple_type({plain->child(0), plain->child(1)}, {"keys", "values"});
         made.name = !expr->alias.empty() ? expr->alias : sql::column_name(*expr);
         const std::string own = expr->is(sql::ExprKind::Identifier) ? expr->parts.back() : "";
         if (expr->is(sql::ExprKind::Identifier) && (expr->alias.empty() || expr->alias == own)) {
@@ -297,7 +315,8 @@ void Scope::resolve_array_join_element(const sql::FromElement& element) {
     }
     // An alias of ARRAY JOIN hides a column of that name.
     for (auto& [unused, made] : made_columns) {
-        std::erase_if(columns, [&](const ScopeColumn& other) { return other.name == made.name && other.table == kNoPlace; });
+        std::erase_if(columns,
+                      [&](const ScopeColumn& other) { return other.name == made.name && other.table == kNoPlace; });
         columns.insert(columns.begin(), std::move(made));
     }
     from = std::move(node);

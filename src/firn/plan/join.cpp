@@ -16,7 +16,8 @@ struct JoinBuilder {
     enum class Side : uint8_t { Neither, Left, Right, Both };
     Side side(const Expression& expression) const {
         bool left = false, right = false;
-        for_each_column(expression, [&](const Expression& column) { (column.index < left_width ? left : right) = true; });
+        for_each_column(expression,
+                        [&](const Expression& column) { (column.index < left_width ? left : right) = true; });
         return left && right ? Side::Both : left ? Side::Left : right ? Side::Right : Side::Neither;
     }
     ExpressionPtr to_right(const ExpressionPtr& expression) const {
@@ -48,9 +49,12 @@ struct JoinBuilder {
         const std::string& name = conjunct.function->name();
         if (name != "equals") return false;
         const Side a = side(*conjunct.arguments[0]), b = side(*conjunct.arguments[1]);
-        if (a == Side::Left && b == Side::Right) add_key(conjunct.arguments[0], conjunct.arguments[1]);
-        else if (a == Side::Right && b == Side::Left) add_key(conjunct.arguments[1], conjunct.arguments[0]);
-        else return false;
+        if (a == Side::Left && b == Side::Right)
+            add_key(conjunct.arguments[0], conjunct.arguments[1]);
+        else if (a == Side::Right && b == Side::Left)
+            add_key(conjunct.arguments[1], conjunct.arguments[0]);
+        else
+            return false;
         return true;
     }
     bool try_inequality(const Expression& conjunct) {
@@ -104,7 +108,7 @@ NodePtr with_marker(NodePtr child) {
 }
 
 struct JoinShape {
-    bool swapped = false;     // right kinds of SEMI, ANTI and ANY: built from the other side
+    bool swapped = false;  // right kinds of SEMI, ANTI and ANY: built from the other side
     bool semi = false, anti = false, any = false, asof = false;
     sql::JoinKind kind = sql::JoinKind::Inner;
 };
@@ -142,7 +146,8 @@ NodePtr finish_join(JoinBuilder builder, NodePtr left, NodePtr right, const Join
         std::swap(left, right);
         std::swap(node->left_keys, node->right_keys);
         std::vector<size_t> mapping(plain.size());
-        for (size_t i = 0; i < plain.size(); ++i) mapping[i] = i < left_width ? i + plain.size() - left_width : i - left_width;
+        for (size_t i = 0; i < plain.size(); ++i)
+            mapping[i] = i < left_width ? i + plain.size() - left_width : i - left_width;
         for (ExpressionPtr& conjunct : node->residual) conjunct = remap_columns(conjunct, mapping);
     }
     const size_t first_width = left->output.size();  // of the side that is probed
@@ -157,11 +162,21 @@ NodePtr finish_join(JoinBuilder builder, NodePtr left, NodePtr right, const Join
     }
     const bool keyless = node->left_keys.empty() && node->residual.empty();
     switch (shape.kind) {
-        case sql::JoinKind::Inner: node->join = keyless ? JoinKind::Cross : JoinKind::Inner; break;
-        case sql::JoinKind::Left: node->join = JoinKind::Left; break;
-        case sql::JoinKind::Right: node->join = shape.swapped ? JoinKind::Left : JoinKind::Right; break;
-        case sql::JoinKind::Full: node->join = JoinKind::Full; break;
-        default: node->join = JoinKind::Cross; break;
+        case sql::JoinKind::Inner:
+            node->join = keyless ? JoinKind::Cross : JoinKind::Inner;
+            break;
+        case sql::JoinKind::Left:
+            node->join = JoinKind::Left;
+            break;
+        case sql::JoinKind::Right:
+            node->join = shape.swapped ? JoinKind::Left : JoinKind::Right;
+            break;
+        case sql::JoinKind::Full:
+            node->join = JoinKind::Full;
+            break;
+        default:
+            node->join = JoinKind::Cross;
+            break;
     }
     if (shape.any || shape.semi) node->strictness = JoinStrictness::Any;
     if (shape.asof) node->strictness = JoinStrictness::Asof;
@@ -190,7 +205,7 @@ NodePtr finish_join(JoinBuilder builder, NodePtr left, NodePtr right, const Join
     node->output = joined_output(*left, *right);
     for (size_t i = 0; i < node->output.size(); ++i) {
         const bool is_probed = i < first_width;
-        const bool nullable = node->join == JoinKind::Full   ? use_nulls
+        const bool nullable = node->join == JoinKind::Full    ? use_nulls
                               : node->join == JoinKind::Left  ? use_nulls && !is_probed
                               : node->join == JoinKind::Right ? use_nulls && is_probed
                                                               : false;
@@ -211,7 +226,9 @@ NodePtr finish_join(JoinBuilder builder, NodePtr left, NodePtr right, const Join
         const size_t place = !shape.swapped ? i : i < left_width ? i + wanted.size() - left_width : i - left_width;
         ExpressionPtr column = make_column(place, joined->output[place].type);
         if (!same_type(column->type, wanted[i].type))
-            column = call("CAST", {column, make_constant(literal_value(sql::Literal::from_string(wanted[i].type->name())))}, context);
+            column =
+                call("CAST", {column, make_constant(literal_value(sql::Literal::from_string(wanted[i].type->name())))},
+                     context);
         expressions.push_back(std::move(column));
         names.push_back(wanted[i].name);
     }
@@ -235,7 +252,8 @@ void Scope::resolve_join(const sql::FromElement& element) {
     tables.push_back(rows.named);
     for (size_t i = 0; i < rows.plan->output.size(); ++i) {
         const size_t slot = add_base_slot(rows.plan->output[i], left_width + i);
-        columns.push_back({rows.plan->output[i].name, column(slot), table, i < rows.hidden.size() && rows.hidden[i], false});
+        columns.push_back(
+            {rows.plan->output[i].name, column(slot), table, i < rows.hidden.size() && rows.hidden[i], false});
     }
     JoinBuilder builder(*this, left_width);
 
@@ -248,13 +266,15 @@ void Scope::resolve_join(const sql::FromElement& element) {
     if (element.has_using) {
         for (const sql::ExprPtr& expr : element.using_columns) {
             if (!expr->is(sql::ExprKind::Identifier))
-                fail(ErrorCode::UNSUPPORTED_METHOD, "JOIN USING takes names of columns, not {}", sql::column_name(*expr));
+                fail(ErrorCode::UNSUPPORTED_METHOD, "JOIN USING takes names of columns, not {}",
+                     sql::column_name(*expr));
             using_names.push_back(expr->parts.back());
         }
         if (element.using_all)
             for (size_t i = left_columns; i < columns.size(); ++i)
                 for (size_t j = 0; j < left_columns; ++j)
-                    if (columns[j].name == columns[i].name && !columns[j].merged && !columns[i].hidden) using_names.push_back(columns[i].name);
+                    if (columns[j].name == columns[i].name && !columns[j].merged && !columns[i].hidden)
+                        using_names.push_back(columns[i].name);
     }
     for (size_t k = 0; k < using_names.size(); ++k) {
         const std::string& name = using_names[k];
@@ -272,7 +292,8 @@ void Scope::resolve_join(const sql::FromElement& element) {
         if (!left || !right)
             fail(ErrorCode::UNKNOWN_IDENTIFIER, "JOIN USING identifier '{}' cannot be found in the {} table", name,
                  left ? "right" : "left");
-        const ExpressionPtr left_value = lower_from(columns[*left].expression), right_value = lower_from(columns[*right].expression);
+        const ExpressionPtr left_value = lower_from(columns[*left].expression),
+                            right_value = lower_from(columns[*right].expression);
         if (shape.asof && k + 1 == using_names.size()) {
             builder.node->asof = JoinNode::AsofInequality::GreaterOrEquals;
             builder.asof_left = left_value;
@@ -292,16 +313,19 @@ void Scope::resolve_join(const sql::FromElement& element) {
         const ExpressionPtr condition = resolve(element.on, Clause::JoinOn);
         const TypeId id = unwrap(condition->type)->id();
         if (!is_number(id) && id != TypeId::Nothing)
-            fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION, "The condition of JOIN has type {}, not UInt8", condition->type->name());
+            fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION, "The condition of JOIN has type {}, not UInt8",
+                 condition->type->name());
         split_conjuncts(lower_from(condition), conjuncts);
         for (const ExpressionPtr& conjunct : conjuncts) {
             if (builder.try_equality(*conjunct)) continue;
             if (shape.asof && builder.try_inequality(*conjunct)) continue;
-            const bool always = conjunct->kind == Expression::Kind::Constant && !selected_rows(conjunct->constant).empty();
+            const bool always =
+                conjunct->kind == Expression::Kind::Constant && !selected_rows(conjunct->constant).empty();
             if (!always) builder.node->residual.push_back(conjunct);
         }
         if (shape.asof && !builder.node->residual.empty())
-            fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION, "ASOF JOIN takes equalities and one inequality in its ON condition");
+            fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION,
+                 "ASOF JOIN takes equalities and one inequality in its ON condition");
     } else if (!element.has_using && shape.kind != sql::JoinKind::Cross && shape.kind != sql::JoinKind::Comma) {
         fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION, "JOIN has neither ON nor USING");
     }
@@ -316,10 +340,14 @@ void Scope::resolve_join(const sql::FromElement& element) {
 
     // With join_use_nulls types have changed: slots and the columns over them follow.
     const auto retype = [&](const ExpressionPtr& expression) {
-        return transform(expression, [&](const ExpressionPtr& node) -> ExpressionPtr {
-            if (node->kind != Expression::Kind::Column || same_type(node->type, slots[node->index].type)) return nullptr;
-            return column(node->index);
-        }, functions());
+        return transform(
+            expression,
+            [&](const ExpressionPtr& node) -> ExpressionPtr {
+                if (node->kind != Expression::Kind::Column || same_type(node->type, slots[node->index].type))
+                    return nullptr;
+                return column(node->index);
+            },
+            functions());
     };
     for (size_t i = 0; i < slots.size(); ++i)
         if (i < from_places.size() && from_places[i] != kNoPlace) slots[i].type = from->output[from_places[i]].type;
@@ -331,11 +359,15 @@ void Scope::resolve_join(const sql::FromElement& element) {
             return cast(value, accepts_null(*value->type) ? make_nullable(pair.type) : pair.type);
         };
         ExpressionPtr value;
-        if (shape.kind == sql::JoinKind::Right) value = as_type(right.expression);
+        if (shape.kind == sql::JoinKind::Right)
+            value = as_type(right.expression);
         else if (marker)
-            value = call("if", {call("equals", {call("ifNull", {column(*marker), make_constant(Vector::defaults(make_type(TypeId::UInt8), 1))}), one()}),
+            value = call("if", {call("equals", {call("ifNull", {column(*marker), make_constant(Vector::defaults(
+                                                                                     make_type(TypeId::UInt8), 1))}),
+                                                one()}),
                                 as_type(left.expression), as_type(right.expression)});
-        else value = as_type(left.expression);
+        else
+            value = as_type(left.expression);
         left.expression = as_type(left.expression);
         right.expression = as_type(right.expression);
         const std::string name = left.name;
@@ -348,7 +380,8 @@ void Scope::resolve_join(const sql::FromElement& element) {
         right.merged = true;
         if (!again) {
             // At the place of the left column; positions of `merged` behind it move by one.
-            columns.insert(columns.begin() + static_cast<std::ptrdiff_t>(pair.left), {name, value, kNoPlace, false, false});
+            columns.insert(columns.begin() + static_cast<std::ptrdiff_t>(pair.left),
+                           {name, value, kNoPlace, false, false});
             for (Merged& other : merged) {
                 if (other.left >= pair.left && &other != &pair) ++other.left;
                 if (&other != &pair) ++other.right;

@@ -1,7 +1,7 @@
 // Inner joins (and the semi and anti joins above them) as a graph of relations and conditions, put in order of cost.
 //
-// The cheapest tree is found by dynamic programming over sets of relations up to kExactRelations, else greedily. Cost of a
-// join: rows that probe, twice the rows that are built, and the rows that come out.
+// The cheapest tree is found by dynamic programming over sets of relations up to kExactRelations, else greedily. Cost
+// of a join: rows that probe, twice the rows that are built, and the rows that come out.
 #include <algorithm>
 #include <bit>
 
@@ -47,7 +47,8 @@ public:
     NodePtr run(NodePtr root, Filters filters) {
         wanted_ = root->output;
         flatten(std::move(root), filters);
-        if (relations_.size() > kMostRelations) fail(ErrorCode::NOT_IMPLEMENTED, "Joins of more than {} tables are not supported", kMostRelations);
+        if (relations_.size() > kMostRelations)
+            fail(ErrorCode::NOT_IMPLEMENTED, "Joins of more than {} tables are not supported", kMostRelations);
         classify(factor_disjunctions(conditions_, options.functions));
         for (NodePtr& relation : relations_) {
             const size_t i = static_cast<size_t>(&relation - relations_.data());
@@ -69,15 +70,19 @@ private:
     /// Takes the tree apart; returns nothing: relations_ get global column numbers in the order of the root's columns.
     void flatten(NodePtr node, const Filters& filters) {
         const size_t base = total_columns_;
-        const auto globally = [&](const ExpressionPtr& expression) { return base == 0 ? expression : shift(expression, base); };
+        const auto globally = [&](const ExpressionPtr& expression) {
+            return base == 0 ? expression : shift(expression, base);
+        };
         for (const ExpressionPtr& filter : filters) conditions_.push_back(globally(filter));
         if (node->kind == NodeKind::Filter) {
             const NodePtr& child = node->children[0];
             bool retyped = false;
             if (child->kind == NodeKind::Join && !static_cast<JoinNode&>(*child).use_nulls)
-                weaken_outer_join(static_cast<JoinNode&>(*child), static_cast<FilterNode&>(*node).conjuncts, options, retyped);
+                weaken_outer_join(static_cast<JoinNode&>(*child), static_cast<FilterNode&>(*node).conjuncts, options,
+                                  retyped);
             if (child->kind == NodeKind::Join && is_part(static_cast<JoinNode&>(*child))) {
-                for (const ExpressionPtr& conjunct : static_cast<FilterNode&>(*node).conjuncts) conditions_.push_back(globally(conjunct));
+                for (const ExpressionPtr& conjunct : static_cast<FilterNode&>(*node).conjuncts)
+                    conditions_.push_back(globally(conjunct));
                 flatten(std::move(node->children[0]), {});
                 return;
             }
@@ -91,10 +96,15 @@ private:
                 for (const ExpressionPtr& key : join->left_keys) semi.left_keys.push_back(globally(key));
                 semi.right_base = kRightBase;
                 for (const ExpressionPtr& conjunct : join->residual)
-                    semi.residual.push_back(transform(conjunct, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                        if (part->kind != Expression::Kind::Column) return nullptr;
-                        return make_column(part->index < left_width ? base + part->index : kRightBase + part->index - left_width, part->type);
-                    }, options.functions));
+                    semi.residual.push_back(transform(
+                        conjunct,
+                        [&](const ExpressionPtr& part) -> ExpressionPtr {
+                            if (part->kind != Expression::Kind::Column) return nullptr;
+                            return make_column(
+                                part->index < left_width ? base + part->index : kRightBase + part->index - left_width,
+                                part->type);
+                        },
+                        options.functions));
                 NodePtr left = std::move(join->children[0]);
                 join->children.clear();
                 semi.node = std::move(join);
@@ -120,13 +130,17 @@ private:
 
     static bool is_part(const JoinNode& join) {
         if (join.nulls_equal || join.null_aware || join.strictness != JoinStrictness::All) return false;
-        return join.join == JoinKind::Inner || join.join == JoinKind::Cross || join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti;
+        return join.join == JoinKind::Inner || join.join == JoinKind::Cross || join.join == JoinKind::LeftSemi ||
+               join.join == JoinKind::LeftAnti;
     }
 
     ExpressionPtr shift(const ExpressionPtr& expression, size_t by) const {
-        return transform(expression, [&](const ExpressionPtr& part) -> ExpressionPtr {
-            return part->kind == Expression::Kind::Column ? make_column(part->index + by, part->type) : nullptr;
-        }, options.functions);
+        return transform(
+            expression,
+            [&](const ExpressionPtr& part) -> ExpressionPtr {
+                return part->kind == Expression::Kind::Column ? make_column(part->index + by, part->type) : nullptr;
+            },
+            options.functions);
     }
 
     Mask mask_of(const Expression& expression) const {
@@ -139,7 +153,8 @@ private:
 
     ExpressionPtr cast(const ExpressionPtr& expression, const TypePtr& type) const {
         if (same_type(expression->type, type)) return expression;
-        return call("CAST", {expression, make_constant(literal_value(sql::Literal::from_string(type->name())))}, options.functions);
+        return call("CAST", {expression, make_constant(literal_value(sql::Literal::from_string(type->name())))},
+                    options.functions);
     }
 
     bool add_edge(ExpressionPtr a, ExpressionPtr b) {
@@ -176,13 +191,15 @@ private:
                 continue;
             }
             const TypePtr plain = condition->arguments.size() == 2 ? unwrap(condition->arguments[0]->type) : nullptr;
-            if (is_call(*condition, "equals") && !is_float(plain->id()) && !is_float(unwrap(condition->arguments[1]->type)->id()) &&
+            if (is_call(*condition, "equals") && !is_float(plain->id()) &&
+                !is_float(unwrap(condition->arguments[1]->type)->id()) &&
                 add_edge(condition->arguments[0], condition->arguments[1]))
                 continue;
             for (size_t relation = 0; relation < relations_.size(); ++relation) {
                 if (!(mask >> relation & 1)) continue;
                 const ExpressionPtr derived = derive_condition(
-                    condition, [&](const Expression& part) { return mask_of(part) == Mask{1} << relation; }, options.functions);
+                    condition, [&](const Expression& part) { return mask_of(part) == Mask{1} << relation; },
+                    options.functions);
                 if (derived) own_[relation].push_back(localized(derived, relation));
             }
             residual_.emplace_back(condition, mask);
@@ -195,9 +212,14 @@ private:
     }
 
     ExpressionPtr localized(const ExpressionPtr& expression, size_t relation) const {
-        return transform(expression, [&](const ExpressionPtr& part) -> ExpressionPtr {
-            return part->kind == Expression::Kind::Column ? make_column(part->index - first_column_[relation], part->type) : nullptr;
-        }, options.functions);
+        return transform(
+            expression,
+            [&](const ExpressionPtr& part) -> ExpressionPtr {
+                return part->kind == Expression::Kind::Column
+                           ? make_column(part->index - first_column_[relation], part->type)
+                           : nullptr;
+            },
+            options.functions);
     }
 
     void push_semi_joins() {
@@ -206,9 +228,14 @@ private:
             Filters right, residual;
             for (ExpressionPtr& conjunct : semi.residual) {
                 if (mask_of(*conjunct) == 0 && is_deterministic(*conjunct)) {
-                    right.push_back(transform(conjunct, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                        return part->kind == Expression::Kind::Column ? make_column(part->index - kRightBase, part->type) : nullptr;
-                    }, options.functions));
+                    right.push_back(transform(
+                        conjunct,
+                        [&](const ExpressionPtr& part) -> ExpressionPtr {
+                            return part->kind == Expression::Kind::Column
+                                       ? make_column(part->index - kRightBase, part->type)
+                                       : nullptr;
+                        },
+                        options.functions));
                 } else {
                     residual.push_back(std::move(conjunct));
                 }
@@ -219,7 +246,8 @@ private:
             if (!std::has_single_bit(semi.left_mask) || relations_.size() == 1) continue;
             const size_t relation = static_cast<size_t>(std::countr_zero(semi.left_mask));
             double keys = base_rows(relation);
-            if (!semi.left_keys.empty()) keys = known_distinct(*localized(semi.left_keys[0], relation), *relations_[relation]).value_or(keys);
+            if (!semi.left_keys.empty())
+                keys = known_distinct(*localized(semi.left_keys[0], relation), *relations_[relation]).value_or(keys);
             const bool anti = semi.node->join == JoinKind::LeftAnti;
             const double share = std::min(1.0, right_rows / std::max(1.0, keys));
             if (anti ? share > 0.5 || !semi.residual.empty() : share > 0.5) continue;
@@ -237,10 +265,14 @@ private:
         for (const ExpressionPtr& key : semi.left_keys) semi.node->left_keys.push_back(remap_columns(key, places));
         const size_t width = left->output.size();
         for (const ExpressionPtr& conjunct : semi.residual)
-            semi.node->residual.push_back(transform(conjunct, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                if (part->kind != Expression::Kind::Column) return nullptr;
-                return make_column(part->index >= kRightBase ? width + part->index - kRightBase : places[part->index], part->type);
-            }, options.functions));
+            semi.node->residual.push_back(transform(
+                conjunct,
+                [&](const ExpressionPtr& part) -> ExpressionPtr {
+                    if (part->kind != Expression::Kind::Column) return nullptr;
+                    return make_column(
+                        part->index >= kRightBase ? width + part->index - kRightBase : places[part->index], part->type);
+                },
+                options.functions));
         semi.node->output = left->output;
         semi.node->children.push_back(std::move(left));
         semi.node->children.push_back(std::move(semi.right));
@@ -258,9 +290,9 @@ private:
         return is_call(expression, "CAST") ? without_cast(*expression.arguments[0]) : expression;
     }
 
-    /// How many values the sides of each edge can share: sides that are equated, by whatever chain, have no more than the
-    /// fewest of any of them, and a side of which nothing is known no more than its table has rows. So c_nationkey =
-    /// s_nationkey is known to be a poor condition where either also equals nation's key.
+    /// How many values the sides of each edge can share: sides that are equated, by whatever chain, have no more than
+    /// the fewest of any of them, and a side of which nothing is known no more than its table has rows. So c_nationkey
+    /// = s_nationkey is known to be a poor condition where either also equals nation's key.
     std::vector<double> edge_domains() const {
         std::vector<const Expression*> members;
         std::vector<size_t> leader;
@@ -274,7 +306,8 @@ private:
             double value = rows_before_filters(mask);
             if (std::has_single_bit(mask)) {
                 const size_t relation = static_cast<size_t>(std::countr_zero(mask));
-                const auto known = known_distinct(*localized(std::make_shared<Expression>(plain), relation), *relations_[relation]);
+                const auto known =
+                    known_distinct(*localized(std::make_shared<Expression>(plain), relation), *relations_[relation]);
                 if (known) value = *known;
             }
             values.push_back(value);
@@ -303,8 +336,10 @@ private:
             Edge& edge = edges_[i];
             edge.share = 1 / std::max(1.0, domains[i]);
             if (!std::has_single_bit(edge.a_mask) || !std::has_single_bit(edge.b_mask)) continue;
-            const size_t a = static_cast<size_t>(std::countr_zero(edge.a_mask)), b = static_cast<size_t>(std::countr_zero(edge.b_mask));
-            const auto known_a = known_distinct(*localized(edge.a, a), *relations_[a]), known_b = known_distinct(*localized(edge.b, b), *relations_[b]);
+            const size_t a = static_cast<size_t>(std::countr_zero(edge.a_mask)),
+                         b = static_cast<size_t>(std::countr_zero(edge.b_mask));
+            const auto known_a = known_distinct(*localized(edge.a, a), *relations_[a]),
+                       known_b = known_distinct(*localized(edge.b, b), *relations_[b]);
             if (known_a && known_b) edge.share = 1 / std::max({1.0, *known_a, *known_b});
         }
     }
@@ -319,9 +354,12 @@ private:
         for (const Edge& edge : edges_) {
             const Mask both = edge.a_mask | edge.b_mask;
             if ((both & set) != both) continue;
-            const auto known = std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == both; });
-            if (known == pairs.end()) pairs.emplace_back(both, edge.share);
-            else known->second *= edge.share;
+            const auto known =
+                std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == both; });
+            if (known == pairs.end())
+                pairs.emplace_back(both, edge.share);
+            else
+                known->second *= edge.share;
         }
         for (const auto& [both, share] : pairs) {
             double largest = 1;
@@ -346,7 +384,8 @@ private:
 
     bool connected(Mask a, Mask b) const {
         return std::any_of(edges_.begin(), edges_.end(), [&](const Edge& edge) {
-            return ((edge.a_mask & ~a) == 0 && (edge.b_mask & ~b) == 0) || ((edge.a_mask & ~b) == 0 && (edge.b_mask & ~a) == 0);
+            return ((edge.a_mask & ~a) == 0 && (edge.b_mask & ~b) == 0) ||
+                   ((edge.a_mask & ~b) == 0 && (edge.b_mask & ~a) == 0);
         });
     }
 
@@ -447,7 +486,8 @@ private:
         const Tree& tree = trees_.at(set);
         if (tree.left == 0) {
             const size_t relation = static_cast<size_t>(std::countr_zero(set));
-            for (size_t i = 0; i < relations_[relation]->output.size(); ++i) columns.push_back(first_column_[relation] + i);
+            for (size_t i = 0; i < relations_[relation]->output.size(); ++i)
+                columns.push_back(first_column_[relation] + i);
             return std::move(relations_[relation]);
         }
         std::vector<size_t> left_columns, right_columns;
@@ -468,7 +508,9 @@ private:
         }
         std::vector<size_t> places = left_places;
         places_in(right_columns, left_columns.size(), places);
-        const auto across = [&](Mask mask) { return (mask & ~set) == 0 && (mask & ~tree.left) != 0 && (mask & ~tree.right) != 0; };
+        const auto across = [&](Mask mask) {
+            return (mask & ~set) == 0 && (mask & ~tree.left) != 0 && (mask & ~tree.right) != 0;
+        };
         for (const auto& [condition, mask] : residual_)
             if (across(mask)) join->residual.push_back(remap_columns(condition, places));
         for (const Edge& edge : edges_) {

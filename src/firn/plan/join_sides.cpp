@@ -31,19 +31,22 @@ void choose_join_sides(NodePtr& node) {
     const double left = estimate_rows(*join.children[0]), right = estimate_rows(*join.children[1]);
     if (join.left_keys.empty() || join.null_aware) return;
     switch (join.join) {
-        case JoinKind::LeftSemi: case JoinKind::LeftAnti:
+        case JoinKind::LeftSemi:
+        case JoinKind::LeftAnti:
             if (right <= left * kSemiFactor) return;
             join.join = join.join == JoinKind::LeftSemi ? JoinKind::RightSemi : JoinKind::RightAnti;
             swap_sides(join);
             return;
-        case JoinKind::Left: case JoinKind::Right: {
+        case JoinKind::Left:
+        case JoinKind::Right: {
             if (join.strictness != JoinStrictness::All || right <= left * kOuterFactor) return;
             const std::vector<OutputColumn> wanted = join.output;
             const size_t width = join.children[0]->output.size();
             join.join = join.join == JoinKind::Left ? JoinKind::Right : JoinKind::Left;
             swap_sides(join);
             const size_t moved = join.children[0]->output.size();
-            std::rotate(join.output.begin(), join.output.begin() + static_cast<std::ptrdiff_t>(width), join.output.end());
+            std::rotate(join.output.begin(), join.output.begin() + static_cast<std::ptrdiff_t>(width),
+                        join.output.end());
             std::vector<ExpressionPtr> expressions;
             std::vector<std::string> names;
             for (size_t i = 0; i < wanted.size(); ++i) {
@@ -55,7 +58,8 @@ void choose_join_sides(NodePtr& node) {
             node->estimated_rows = rows;
             return;
         }
-        default: return;
+        default:
+            return;
     }
 }
 

@@ -21,8 +21,8 @@ NodePtr with_window(NodePtr child, std::vector<SortKey> order, WindowCall call) 
 void SelectBuilder::limit_by_position(const std::vector<size_t>& order) {
     std::vector<SortKey> keys;
     for (size_t i = 0; i < order.size(); ++i)
-        keys.push_back({make_column(order[i], plan_->output[order[i]].type), select.order[i].descending, select.order[i].nulls_first,
-                        select.order[i].collation});
+        keys.push_back({make_column(order[i], plan_->output[order[i]].type), select.order[i].descending,
+                        select.order[i].nulls_first, select.order[i].collation});
     const size_t number_place = plan_->output.size(), count_place = number_place + 1;
     WindowCall number, count;
     number.name = "row_number";
@@ -37,7 +37,8 @@ void SelectBuilder::limit_by_position(const std::vector<size_t>& order) {
     const auto value = [&](int64_t n) { return make_constant(make_value<int64_t>(type, n)); };
     const auto as_int = [&](const ExpressionPtr& expression) { return scope.cast(expression, type); };
     const ExpressionPtr all = as_int(make_column(count_place, make_type(TypeId::UInt64)));
-    const ExpressionPtr at = as_int(scope.call("minus", {as_int(make_column(number_place, make_type(TypeId::UInt64))), value(1)}));
+    const ExpressionPtr at =
+        as_int(scope.call("minus", {as_int(make_column(number_place, make_type(TypeId::UInt64))), value(1)}));
     const auto rows_of = [&](const RowBound& bound) {
         if (!bound.share) return value(static_cast<int64_t>(std::min<uint64_t>(bound.rows, INT64_MAX / 4)));
         const ExpressionPtr share = make_constant(make_value<double>(make_type(TypeId::Float64), *bound.share));
@@ -49,14 +50,19 @@ void SelectBuilder::limit_by_position(const std::vector<size_t>& order) {
     // Rows from `first` up to, not including, `end`.
     ExpressionPtr first = value(0), end = all;
     const RowBound& offset = *select.offset_bound;
-    if (offset.from_end) end = combine("minus", end, rows_of(offset));
-    else first = rows_of(offset);
+    if (offset.from_end)
+        end = combine("minus", end, rows_of(offset));
+    else
+        first = rows_of(offset);
     if (select.limit_bound) {
         const RowBound& limit = *select.limit_bound;
-        if (limit.from_end) first = combine("greatest", first, combine("minus", end, rows_of(limit)));
-        else end = combine("least", end, combine("plus", first, rows_of(limit)));
+        if (limit.from_end)
+            first = combine("greatest", first, combine("minus", end, rows_of(limit)));
+        else
+            end = combine("least", end, combine("plus", first, rows_of(limit)));
     }
-    plan_ = make_filter(std::move(plan_), scope.call("and", {scope.call("greaterOrEquals", {at, first}), scope.call("less", {at, end})}));
+    plan_ = make_filter(std::move(plan_),
+                        scope.call("and", {scope.call("greaterOrEquals", {at, first}), scope.call("less", {at, end})}));
     auto sort = std::make_unique<SortNode>();
     sort->output = plan_->output;
     sort->keys.push_back({make_column(number_place, make_type(TypeId::UInt64)), false, false, ""});

@@ -14,7 +14,8 @@ VectorPtr unsigned_value(uint64_t value) {
 }
 
 VectorPtr signed_value(int64_t value) {
-    if (value >= INT8_MIN && value <= INT8_MAX) return make_value<int8_t>(make_type(TypeId::Int8), static_cast<int8_t>(value));
+    if (value >= INT8_MIN && value <= INT8_MAX)
+        return make_value<int8_t>(make_type(TypeId::Int8), static_cast<int8_t>(value));
     if (value >= INT16_MIN && value <= INT16_MAX)
         return make_value<int16_t>(make_type(TypeId::Int16), static_cast<int16_t>(value));
     if (value >= INT32_MIN && value <= INT32_MAX)
@@ -44,19 +45,26 @@ VectorPtr tuple_value(const std::vector<VectorPtr>& elements) {
 VectorPtr literal_value(const sql::Literal& literal) {
     using Kind = sql::Literal::Kind;
     switch (literal.kind) {
-        case Kind::Null: return make_null_value(make_nullable(make_type(TypeId::Nothing)));
-        case Kind::Bool: return make_value<uint8_t>(make_type(TypeId::Bool), literal.boolean ? 1 : 0);
-        case Kind::UInt64: return unsigned_value(literal.uint64);
-        case Kind::Int64: return signed_value(literal.int64);
-        case Kind::Float64: return make_value<double>(make_type(TypeId::Float64), literal.float64);
-        case Kind::String: return make_string_value(make_type(TypeId::String), literal.text);
+        case Kind::Null:
+            return make_null_value(make_nullable(make_type(TypeId::Nothing)));
+        case Kind::Bool:
+            return make_value<uint8_t>(make_type(TypeId::Bool), literal.boolean ? 1 : 0);
+        case Kind::UInt64:
+            return unsigned_value(literal.uint64);
+        case Kind::Int64:
+            return signed_value(literal.int64);
+        case Kind::Float64:
+            return make_value<double>(make_type(TypeId::Float64), literal.float64);
+        case Kind::String:
+            return make_string_value(make_type(TypeId::String), literal.text);
         case Kind::Array:
         case Kind::Tuple: {
             std::vector<VectorPtr> elements;
             for (const sql::Literal& element : literal.elements) elements.push_back(literal_value(element));
             return literal.kind == Kind::Array ? array_value(elements) : tuple_value(elements);
         }
-        case Kind::Map: break;
+        case Kind::Map:
+            break;
     }
     fail(ErrorCode::BAD_ARGUMENTS, "A map literal stands where a value of a setting cannot");
 }

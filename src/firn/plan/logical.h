@@ -1,5 +1,6 @@
 // The logical plan: a tree of relational operators with resolved expressions. The analyzer builds it, the optimizer
-// rewrites it, the executor runs it as it stands (join sides, build order and distribution of filters are settled in it).
+// rewrites it, the executor runs it as it stands (join sides, build order and distribution of filters are settled in
+// it).
 //
 // Every node has output columns. Expressions of a node read its input's columns by number; a join's input is the left
 // child's columns followed by the right's.
@@ -28,8 +29,23 @@ using NodePtr = std::unique_ptr<Node>;
 NodePtr clone(const Node& node);
 
 enum class NodeKind : uint8_t {
-    Scan, Values, Project, Filter, Aggregate, Join, Sort, Limit, LimitBy, Distinct, Union, Intersect, Except, ArrayJoin,
-    Window, Fill, Cte,
+    Scan,
+    Values,
+    Project,
+    Filter,
+    Aggregate,
+    Join,
+    Sort,
+    Limit,
+    LimitBy,
+    Distinct,
+    Union,
+    Intersect,
+    Except,
+    ArrayJoin,
+    Window,
+    Fill,
+    Cte,
 };
 
 struct Node {
@@ -79,12 +95,14 @@ struct AggregateNode : Node {
     std::vector<ExpressionPtr> keys;
     std::vector<AggregateCall> aggregates;
     /// GROUPING SETS, ROLLUP, CUBE: each set lists the keys it keeps; others come as their type's default (or NULL with
-    /// group_by_use_nulls). Empty = one set of all keys. With sets, one more output column behind the keys: UInt64 number of the set.
+    /// group_by_use_nulls). Empty = one set of all keys. With sets, one more output column behind the keys: UInt64
+    /// number of the set.
     std::vector<std::vector<size_t>> grouping_sets;
     bool with_totals = false;
     /// Upper bound on groups known from the keys' types, or a guess from statistics; 0 = not known.
     uint64_t expected_groups = 0;
-    /// The scan below answers count/min/max of some files from metadata (ScanRequest::aggregates is set): merge them in.
+    /// The scan below answers count/min/max of some files from metadata (ScanRequest::aggregates is set): merge them
+    /// in.
     bool merge_metadata_partials = false;
 };
 
@@ -92,8 +110,8 @@ enum class JoinKind : uint8_t { Inner, Left, Right, Full, Cross, LeftSemi, LeftA
 enum class JoinStrictness : uint8_t { All, Any, Asof };
 
 /// Equality keys build a hash table over the right child and probe it with the left.
-/// Semi and Anti give one side's columns; Mark gives the left's columns and one more, Nullable(UInt8) or UInt8: whether a
-/// match exists (null_aware: NULL where SQL's IN would be NULL).
+/// Semi and Anti give one side's columns; Mark gives the left's columns and one more, Nullable(UInt8) or UInt8: whether
+/// a match exists (null_aware: NULL where SQL's IN would be NULL).
 struct JoinNode : Node {
     JoinNode() : Node(NodeKind::Join) {}
     JoinKind join = JoinKind::Inner;
@@ -101,12 +119,18 @@ struct JoinNode : Node {
     std::vector<ExpressionPtr> left_keys;   // over the left child's columns
     std::vector<ExpressionPtr> right_keys;  // over the right child's columns; pairwise the same types
     bool nulls_equal = false;               // NULL keys match each other (IS NOT DISTINCT FROM); a flag for all keys
-    bool null_aware = false;                // LeftAnti for NOT IN, Mark for IN: a NULL key on either side makes NULL, not "no match"
+    bool null_aware = false;  // LeftAnti for NOT IN, Mark for IN: a NULL key on either side makes NULL, not "no match"
     /// Conditions beyond the keys, over left ++ right columns, deciding what matches.
     std::vector<ExpressionPtr> residual;
     /// Asof: the last key pair is compared by this instead of equality.
-    enum class AsofInequality : uint8_t { None, GreaterOrEquals, Greater, LessOrEquals, Less } asof = AsofInequality::None;
-    bool use_nulls = false;                 // join_use_nulls: missing sides NULL (types already Nullable in output)
+    enum class AsofInequality : uint8_t {
+        None,
+        GreaterOrEquals,
+        Greater,
+        LessOrEquals,
+        Less
+    } asof = AsofInequality::None;
+    bool use_nulls = false;  // join_use_nulls: missing sides NULL (types already Nullable in output)
     /// Filters that this join's build side fills, for scans below its left (probe) side; pair (key number, filter).
     std::vector<std::pair<size_t, std::shared_ptr<RuntimeFilter>>> runtime_filters;
     uint64_t expected_build_rows = 0;
@@ -188,7 +212,11 @@ struct WindowNode : Node {
 /// ORDER BY … WITH FILL; input sorted.
 struct FillNode : Node {
     FillNode() : Node(NodeKind::Fill) {}
-    struct Column { size_t column; bool descending; VectorPtr from, to, step; };
+    struct Column {
+        size_t column;
+        bool descending;
+        VectorPtr from, to, step;
+    };
     std::vector<Column> columns;
     std::vector<std::pair<size_t, ExpressionPtr>> interpolate;
 };
@@ -196,7 +224,9 @@ struct FillNode : Node {
 /// A subplan used more than once: the executor runs `shared` once and gives its rows to every use.
 struct CteNode : Node {
     CteNode() : Node(NodeKind::Cte) {}
-    struct Shared { NodePtr plan; };
+    struct Shared {
+        NodePtr plan;
+    };
     std::shared_ptr<Shared> shared;
 };
 

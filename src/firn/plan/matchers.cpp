@@ -16,17 +16,28 @@ sql::Literal field_of(const Vector& vector, size_t row) {
     const size_t at = vector.base_row(row);
     if (flat.is_null(at)) return sql::Literal::null();
     switch (flat.type()->physical()) {
-        case Physical::UInt8: return sql::Literal::from_uint64(flat.values<uint8_t>()[at]);
-        case Physical::UInt16: return sql::Literal::from_uint64(flat.values<uint16_t>()[at]);
-        case Physical::UInt32: return sql::Literal::from_uint64(flat.values<uint32_t>()[at]);
-        case Physical::UInt64: return sql::Literal::from_uint64(flat.values<uint64_t>()[at]);
-        case Physical::Int8: return sql::Literal::from_int64(flat.values<int8_t>()[at]);
-        case Physical::Int16: return sql::Literal::from_int64(flat.values<int16_t>()[at]);
-        case Physical::Int32: return sql::Literal::from_int64(flat.values<int32_t>()[at]);
-        case Physical::Int64: return sql::Literal::from_int64(flat.values<int64_t>()[at]);
-        case Physical::Float32: return sql::Literal::from_float64(flat.values<float>()[at]);
-        case Physical::Float64: return sql::Literal::from_float64(flat.values<double>()[at]);
-        case Physical::Str: return sql::Literal::from_string(std::string(flat.values<StringRef>()[at].view()));
+        case Physical::UInt8:
+            return sql::Literal::from_uint64(flat.values<uint8_t>()[at]);
+        case Physical::UInt16:
+            return sql::Literal::from_uint64(flat.values<uint16_t>()[at]);
+        case Physical::UInt32:
+            return sql::Literal::from_uint64(flat.values<uint32_t>()[at]);
+        case Physical::UInt64:
+            return sql::Literal::from_uint64(flat.values<uint64_t>()[at]);
+        case Physical::Int8:
+            return sql::Literal::from_int64(flat.values<int8_t>()[at]);
+        case Physical::Int16:
+            return sql::Literal::from_int64(flat.values<int16_t>()[at]);
+        case Physical::Int32:
+            return sql::Literal::from_int64(flat.values<int32_t>()[at]);
+        case Physical::Int64:
+            return sql::Literal::from_int64(flat.values<int64_t>()[at]);
+        case Physical::Float32:
+            return sql::Literal::from_float64(flat.values<float>()[at]);
+        case Physical::Float64:
+            return sql::Literal::from_float64(flat.values<double>()[at]);
+        case Physical::Str:
+            return sql::Literal::from_string(std::string(flat.values<StringRef>()[at].view()));
         case Physical::Array: {
             sql::Literal list;
             list.kind = sql::Literal::Kind::Array;
@@ -40,7 +51,8 @@ sql::Literal field_of(const Vector& vector, size_t row) {
             for (const VectorPtr& child : flat.children()) list.elements.push_back(field_of(*child, at));
             return list;
         }
-        default: return sql::Literal::null();
+        default:
+            return sql::Literal::null();
     }
 }
 
@@ -75,12 +87,14 @@ std::vector<SelectItem> Scope::matcher_columns(const sql::Expr& expr) {
         if (!expr.parts.empty()) {
             for (size_t i = 0; i < tables.size() && !qualifier; ++i) {
                 const std::string& name = tables[i].alias.empty() ? tables[i].name : tables[i].alias;
-                if (expr.parts.back() == name && (expr.parts.size() == 1 || expr.parts[0] == tables[i].database)) qualifier = i;
+                if (expr.parts.back() == name && (expr.parts.size() == 1 || expr.parts[0] == tables[i].database))
+                    qualifier = i;
             }
             if (!qualifier) {  // a tuple's elements
                 auto base = find_identifier(expr.parts);
                 if (!base || unwrap((*base)->type)->id() != TypeId::Tuple)
-                    fail(ErrorCode::UNKNOWN_IDENTIFIER, "Qualified matcher {}.* does not find a table", expr.joined_name());
+                    fail(ErrorCode::UNKNOWN_IDENTIFIER, "Qualified matcher {}.* does not find a table",
+                         expr.joined_name());
                 const TypePtr type = unwrap((*base)->type);
                 for (size_t i = 0; i < type->children().size(); ++i) {
                     const std::string element = type->names().empty() ? std::to_string(i + 1) : type->names()[i];
@@ -116,7 +130,8 @@ void Scope::apply_transformers(const sql::Expr& expr, std::vector<SelectItem>& i
         using Kind = sql::ColumnsTransformer::Kind;
         if (transformer.kind == Kind::Except) {
             for (const std::string& name : transformer.except_names) {
-                const auto end = std::remove_if(items.begin(), items.end(), [&](const SelectItem& item) { return item.name == name; });
+                const auto end = std::remove_if(items.begin(), items.end(),
+                                                [&](const SelectItem& item) { return item.name == name; });
                 if (end == items.end() && transformer.strict)
                     fail(ErrorCode::BAD_ARGUMENTS, "Columns transformer EXCEPT expects column {} to exist", name);
                 items.erase(end, items.end());
@@ -124,7 +139,8 @@ void Scope::apply_transformers(const sql::Expr& expr, std::vector<SelectItem>& i
             if (transformer.except_pattern) {
                 const RE2 pattern(*transformer.except_pattern, RE2::Quiet);
                 if (!pattern.ok())
-                    fail(ErrorCode::CANNOT_COMPILE_REGEXP, "EXCEPT pattern '{}': {}", *transformer.except_pattern, pattern.error());
+                    fail(ErrorCode::CANNOT_COMPILE_REGEXP, "EXCEPT pattern '{}': {}", *transformer.except_pattern,
+                         pattern.error());
                 std::erase_if(items, [&](const SelectItem& item) { return RE2::PartialMatch(item.name, pattern); });
             }
         } else if (transformer.kind == Kind::Replace) {
@@ -163,7 +179,9 @@ void Scope::apply_transformers(const sql::Expr& expr, std::vector<SelectItem>& i
                     const std::string parameter = transformer.lambda->lambda_args[0];
                     const std::function<sql::ExprPtr(const sql::ExprPtr&, const sql::ExprPtr&)> substitute =
                         [&](const sql::ExprPtr& from, const sql::ExprPtr& by) -> sql::ExprPtr {
-                        if (from->is(sql::ExprKind::Identifier) && from->parts.size() == 1 && from->parts[0] == parameter) return by;
+                        if (from->is(sql::ExprKind::Identifier) && from->parts.size() == 1 &&
+                            from->parts[0] == parameter)
+                            return by;
                         auto copy = std::make_shared<sql::Expr>(*from);
                         for (sql::ExprPtr& argument : copy->args) argument = substitute(argument, by);
                         return copy;
@@ -204,7 +222,9 @@ std::vector<SelectItem> Scope::expand_matcher(const sql::ExprPtr& expr) {
     }
     items = matcher_columns(*expr);
     for (SelectItem& item : items) {
-        if (item.expr) item.name = item.expr->is(sql::ExprKind::Identifier) ? item.expr->joined_name() : projection_name(item.expr);
+        if (item.expr)
+            item.name =
+                item.expr->is(sql::ExprKind::Identifier) ? item.expr->joined_name() : projection_name(item.expr);
         item.expr = nullptr;
     }
     return items;
@@ -220,26 +240,31 @@ std::string Scope::projection_name(const sql::ExprPtr& expr) {
             return copy;
         }
         if (node->is_function("exists") && session.subquery_names.contains(node.get())) {
-            auto literal = sql::make_literal(sql::Literal::from_uint64(session.subquery_names[node.get()] == "1" ? 1 : 0));
+            auto literal =
+                sql::make_literal(sql::Literal::from_uint64(session.subquery_names[node.get()] == "1" ? 1 : 0));
             literal->alias = node->alias;
             return literal;
         }
         if (node->is(sql::ExprKind::Parameter)) {
             const ExpressionPtr value = resolve_unaliased(*node);
-            if (value->kind != Expression::Kind::Constant) return identifier_of(session.context.parameters.find(node->name)->second);
+            if (value->kind != Expression::Kind::Constant)
+                return identifier_of(session.context.parameters.find(node->name)->second);
             if (node->type_text == "String") return sql::make_literal(field_of(*value->constant, 0));
             sql::Literal text = field_of(*value->constant, 0);
             if (unwrap(value->type)->id() == TypeId::Decimal)
                 text = sql::Literal::from_string(session.context.parameters.find(node->name)->second);
-            return sql::make_function("_CAST", {sql::make_literal(text), sql::make_literal(sql::Literal::from_string(node->type_text))});
+            return sql::make_function(
+                "_CAST", {sql::make_literal(text), sql::make_literal(sql::Literal::from_string(node->type_text))});
         }
         if (node->is(sql::ExprKind::Identifier) && node->parts.size() > 1 && lambdas.empty()) {
             // t.column: the table's name is left out where the column is found without it.
             for (size_t table = 0; table < tables.size(); ++table) {
                 const std::string& qualifier = tables[table].alias.empty() ? tables[table].name : tables[table].alias;
                 size_t prefix = 0;
-                if (!qualifier.empty() && node->parts[0] == qualifier) prefix = 1;
-                else if (node->parts.size() > 2 && !tables[table].name.empty() && node->parts[1] == tables[table].name) prefix = 2;
+                if (!qualifier.empty() && node->parts[0] == qualifier)
+                    prefix = 1;
+                else if (node->parts.size() > 2 && !tables[table].name.empty() && node->parts[1] == tables[table].name)
+                    prefix = 2;
                 if (prefix == 0) continue;
                 for (size_t end = node->parts.size(); end > prefix; --end) {
                     std::string name;
@@ -260,8 +285,9 @@ std::string Scope::projection_name(const sql::ExprPtr& expr) {
         auto copy = std::make_shared<sql::Expr>(*node);
         std::vector<sql::ExprPtr> arguments;
         for (const sql::ExprPtr& argument : node->args) {
-            const bool expands = (argument->is(sql::ExprKind::Asterisk) || argument->is(sql::ExprKind::Columns)) &&
-                                 !(node->is(sql::ExprKind::Function) && node->args.size() == 1 && argument->is(sql::ExprKind::Asterisk));
+            const bool expands =
+                (argument->is(sql::ExprKind::Asterisk) || argument->is(sql::ExprKind::Columns)) &&
+                !(node->is(sql::ExprKind::Function) && node->args.size() == 1 && argument->is(sql::ExprKind::Asterisk));
             if (!expands) {
                 arguments.push_back(rewrite(argument));
                 continue;

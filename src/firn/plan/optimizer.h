@@ -8,7 +8,7 @@ namespace firn::plan {
 
 struct OptimizerOptions {
     const functions::FunctionContext& functions;
-    bool push_filters = true;         // conditions into scans, joins in order of cost
+    bool push_filters = true;  // conditions into scans, joins in order of cost
     bool reorder_joins = true;
     bool runtime_filters = true;
     bool metadata_aggregates = true;  // count, min, max from metadata where a source can

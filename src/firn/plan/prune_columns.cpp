@@ -20,7 +20,8 @@ public:
         count_uses(*plan);
         exact(plan, Needed(plan->output.size(), true));
         while (!shared_.empty()) {
-            const auto ready = std::find_if(shared_.begin(), shared_.end(), [](const Shared& s) { return s.seen == s.uses; });
+            const auto ready =
+                std::find_if(shared_.begin(), shared_.end(), [](const Shared& s) { return s.seen == s.uses; });
             if (ready == shared_.end()) return;  // a use that is no part of the plan any more keeps all
             Shared done = *ready;
             shared_.erase(ready);
@@ -100,14 +101,22 @@ private:
 
     Places prune(NodePtr& node, const Needed& needed) {
         switch (node->kind) {
-            case NodeKind::Scan: return prune_scan(static_cast<ScanNode&>(*node), needed);
-            case NodeKind::Values: return prune_values(static_cast<ValuesNode&>(*node), needed);
-            case NodeKind::Project: return prune_project(node, needed);
-            case NodeKind::Aggregate: return prune_aggregate(static_cast<AggregateNode&>(*node), needed);
-            case NodeKind::Join: return prune_join(static_cast<JoinNode&>(*node), needed);
-            case NodeKind::Window: return prune_window(static_cast<WindowNode&>(*node), needed);
-            case NodeKind::ArrayJoin: return prune_array_join(static_cast<ArrayJoinNode&>(*node), needed);
-            case NodeKind::Cte: return prune_cte(node, needed);
+            case NodeKind::Scan:
+                return prune_scan(static_cast<ScanNode&>(*node), needed);
+            case NodeKind::Values:
+                return prune_values(static_cast<ValuesNode&>(*node), needed);
+            case NodeKind::Project:
+                return prune_project(node, needed);
+            case NodeKind::Aggregate:
+                return prune_aggregate(static_cast<AggregateNode&>(*node), needed);
+            case NodeKind::Join:
+                return prune_join(static_cast<JoinNode&>(*node), needed);
+            case NodeKind::Window:
+                return prune_window(static_cast<WindowNode&>(*node), needed);
+            case NodeKind::ArrayJoin:
+                return prune_array_join(static_cast<ArrayJoinNode&>(*node), needed);
+            case NodeKind::Cte:
+                return prune_cte(node, needed);
             case NodeKind::Filter: {
                 auto& filter = static_cast<FilterNode&>(*node);
                 return prune_transparent(*node, needed, {&filter.conjuncts});
@@ -120,8 +129,10 @@ private:
                 for (size_t i = 0; i < keys.size(); ++i) sort.keys[i].expression = keys[i];
                 return places;
             }
-            case NodeKind::Limit: return prune_transparent(*node, needed, {});
-            case NodeKind::LimitBy: return prune_transparent(*node, needed, {&static_cast<LimitByNode&>(*node).keys});
+            case NodeKind::Limit:
+                return prune_transparent(*node, needed, {});
+            case NodeKind::LimitBy:
+                return prune_transparent(*node, needed, {&static_cast<LimitByNode&>(*node).keys});
             case NodeKind::Distinct: {
                 auto& distinct = static_cast<DistinctNode&>(*node);
                 if (!distinct.keys.empty()) return prune_transparent(*node, needed, {&distinct.keys});
@@ -207,7 +218,8 @@ private:
         remap(project.expressions, prune(child, below));
         bool same = project.expressions.size() == child->output.size();
         for (size_t i = 0; i < project.expressions.size(); ++i)
-            same = same && project.expressions[i]->kind == Expression::Kind::Column && project.expressions[i]->index == i;
+            same =
+                same && project.expressions[i]->kind == Expression::Kind::Column && project.expressions[i]->index == i;
         if (same) {
             for (size_t i = 0; i < project.output.size(); ++i) child->output[i].name = project.output[i].name;
             NodePtr only = std::move(child);
@@ -224,7 +236,8 @@ private:
             for (const ExpressionPtr& expression : project.expressions)
                 for_each_column(*expression, [&](const Expression& column) { ++uses[column.index]; });
             for (size_t i = 0; i < uses.size(); ++i) {
-                const bool simple = below.expressions[i]->kind == Expression::Kind::Column || below.expressions[i]->kind == Expression::Kind::Constant;
+                const bool simple = below.expressions[i]->kind == Expression::Kind::Column ||
+                                    below.expressions[i]->kind == Expression::Kind::Constant;
                 if (!simple && uses[i] > 1) return;
                 if (uses[i] > 0 && !is_deterministic(*below.expressions[i])) return;
             }
@@ -238,9 +251,12 @@ private:
     bool substitute(std::vector<ExpressionPtr>& expressions, const std::vector<ExpressionPtr>& by) const {
         std::vector<ExpressionPtr> replaced;
         for (const ExpressionPtr& expression : expressions) {
-            ExpressionPtr made = transform(expression, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                return part->kind == Expression::Kind::Column ? by[part->index] : nullptr;
-            }, options.functions);
+            ExpressionPtr made = transform(
+                expression,
+                [&](const ExpressionPtr& part) -> ExpressionPtr {
+                    return part->kind == Expression::Kind::Column ? by[part->index] : nullptr;
+                },
+                options.functions);
             if (!same_type(made->type, expression->type)) return false;
             replaced.push_back(std::move(made));
         }
@@ -302,20 +318,24 @@ private:
 
     Places prune_join(JoinNode& join, const Needed& needed) {
         const size_t left = join.children[0]->output.size(), right = join.children[1]->output.size();
-        const bool left_only = join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti || join.join == JoinKind::Mark;
+        const bool left_only =
+            join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti || join.join == JoinKind::Mark;
         const bool right_only = join.join == JoinKind::RightSemi || join.join == JoinKind::RightAnti;
         Needed below(left + right, false), left_needed(left, false), right_needed(right, false);
         for (size_t i = 0; i < needed.size(); ++i) {
             if (!needed[i]) continue;
-            if (right_only) below[left + i] = true;
-            else if (!left_only || i < left) below[i] = true;
+            if (right_only)
+                below[left + i] = true;
+            else if (!left_only || i < left)
+                below[i] = true;
         }
         read(join.residual, below);
         for (size_t i = 0; i < left; ++i) left_needed[i] = below[i];
         for (size_t i = 0; i < right; ++i) right_needed[i] = below[left + i];
         read(join.left_keys, left_needed);
         read(join.right_keys, right_needed);
-        const Places left_places = prune(join.children[0], left_needed), right_places = prune(join.children[1], right_needed);
+        const Places left_places = prune(join.children[0], left_needed),
+                     right_places = prune(join.children[1], right_needed);
         remap(join.left_keys, left_places);
         remap(join.right_keys, right_places);
         const size_t new_left = join.children[0]->output.size(), new_right = join.children[1]->output.size();
@@ -325,12 +345,17 @@ private:
             if (right_places[i] != kNoPlace) both[left + i] = new_left + right_places[i];
         remap(join.residual, both);
         // The output follows the children; types (Nullable by join_use_nulls) are the old ones.
-        const size_t width = right_only ? new_right : left_only ? new_left + (join.join == JoinKind::Mark ? 1 : 0) : new_left + new_right;
+        const size_t width = right_only  ? new_right
+                             : left_only ? new_left + (join.join == JoinKind::Mark ? 1 : 0)
+                                         : new_left + new_right;
         std::vector<OutputColumn> output(width);
         for (size_t i = 0; i < width; ++i) {
-            if (right_only) output[i] = join.children[1]->output[i];
-            else if (i < new_left) output[i] = join.children[0]->output[i];
-            else if (!left_only) output[i] = join.children[1]->output[i - new_left];
+            if (right_only)
+                output[i] = join.children[1]->output[i];
+            else if (i < new_left)
+                output[i] = join.children[0]->output[i];
+            else if (!left_only)
+                output[i] = join.children[1]->output[i - new_left];
         }
         Places places(needed.size(), kNoPlace);
         join.wanted.assign(width, false);

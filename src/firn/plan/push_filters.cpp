@@ -18,24 +18,27 @@ Side side_of(const Expression& expression, size_t left_width) {
 }
 
 /// Whether a filter drops every row whose right (or left) side is missing, that is, holds defaults or NULLs.
-bool rejects_missing(const Filters& filters, const JoinNode& join, bool right_side, const functions::FunctionContext& context) {
+bool rejects_missing(const Filters& filters, const JoinNode& join, bool right_side,
+                     const functions::FunctionContext& context) {
     const size_t width = join.children[0]->output.size();
     return std::any_of(filters.begin(), filters.end(), [&](const ExpressionPtr& filter) {
         const Side side = side_of(*filter, width);
         if (side == Side::Neither || side == (right_side ? Side::Left : Side::Right)) return false;
         ExpressionPtr replaced;
         try {
-            replaced = transform(filter, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                if (part->kind != Expression::Kind::Column || (part->index >= width) != right_side) return nullptr;
-                return make_constant(Vector::defaults(part->type, 1));
-            }, context);
+            replaced = transform(
+                filter,
+                [&](const ExpressionPtr& part) -> ExpressionPtr {
+                    if (part->kind != Expression::Kind::Column || (part->index >= width) != right_side) return nullptr;
+                    return make_constant(Vector::defaults(part->type, 1));
+                },
+                context);
         } catch (const Error&) {
             return false;
         }
         return is_never_true(*replaced);
     });
 }
-
 
 class Pusher {
 public:
@@ -45,22 +48,34 @@ public:
         Filters conditions;
         for (const ExpressionPtr& filter : filters) split_conjuncts(filter, conditions);
         std::erase_if(conditions, [](const ExpressionPtr& filter) { return is_true(*filter); });
-        if (std::any_of(conditions.begin(), conditions.end(), [](const ExpressionPtr& filter) { return is_never_true(*filter); })) {
+        if (std::any_of(conditions.begin(), conditions.end(),
+                        [](const ExpressionPtr& filter) { return is_never_true(*filter); })) {
             return analysis::make_values(node->output, {});
         }
         switch (node->kind) {
-            case NodeKind::Scan: return push_scan(std::move(node), std::move(conditions));
-            case NodeKind::Filter: return push_filter(std::move(node), std::move(conditions));
-            case NodeKind::Project: return push_project(std::move(node), std::move(conditions));
-            case NodeKind::Aggregate: return push_aggregate(std::move(node), std::move(conditions));
-            case NodeKind::Join: return push_join(std::move(node), std::move(conditions));
-            case NodeKind::Distinct: return push_distinct(std::move(node), std::move(conditions));
-            case NodeKind::Union: case NodeKind::Intersect: case NodeKind::Except: return push_set(std::move(node), std::move(conditions));
-            case NodeKind::ArrayJoin: return push_array_join(std::move(node), std::move(conditions));
+            case NodeKind::Scan:
+                return push_scan(std::move(node), std::move(conditions));
+            case NodeKind::Filter:
+                return push_filter(std::move(node), std::move(conditions));
+            case NodeKind::Project:
+                return push_project(std::move(node), std::move(conditions));
+            case NodeKind::Aggregate:
+                return push_aggregate(std::move(node), std::move(conditions));
+            case NodeKind::Join:
+                return push_join(std::move(node), std::move(conditions));
+            case NodeKind::Distinct:
+                return push_distinct(std::move(node), std::move(conditions));
+            case NodeKind::Union:
+            case NodeKind::Intersect:
+            case NodeKind::Except:
+                return push_set(std::move(node), std::move(conditions));
+            case NodeKind::ArrayJoin:
+                return push_array_join(std::move(node), std::move(conditions));
             case NodeKind::Sort:
                 if (!static_cast<SortNode&>(*node).limit) return push_through(std::move(node), std::move(conditions));
                 return stop(std::move(node), std::move(conditions));
-            default: return stop(std::move(node), std::move(conditions));
+            default:
+                return stop(std::move(node), std::move(conditions));
         }
     }
 
@@ -81,12 +96,15 @@ private:
     NodePtr push_scan(NodePtr node, Filters filters) {
         auto& request = static_cast<ScanNode&>(*node).request;
         Filters stay;
-        for (ExpressionPtr& filter : filters) (is_deterministic(*filter) ? request.filters : stay).push_back(std::move(filter));
-        std::stable_sort(request.filters.begin(), request.filters.end(), [&](const ExpressionPtr& a, const ExpressionPtr& b) {
-            const bool a_fails = may_fail(*a), b_fails = may_fail(*b);  // as written: x != 0 AND intDiv(1, x) > 0
-            if (a_fails || b_fails) return !a_fails && b_fails;
-            return condition_cost(*a) / std::max(0.01, 1 - selectivity(*a, *node)) < condition_cost(*b) / std::max(0.01, 1 - selectivity(*b, *node));
-        });
+        for (ExpressionPtr& filter : filters)
+            (is_deterministic(*filter) ? request.filters : stay).push_back(std::move(filter));
+        std::stable_sort(
+            request.filters.begin(), request.filters.end(), [&](const ExpressionPtr& a, const ExpressionPtr& b) {
+                const bool a_fails = may_fail(*a), b_fails = may_fail(*b);  // as written: x != 0 AND intDiv(1, x) > 0
+                if (a_fails || b_fails) return !a_fails && b_fails;
+                return condition_cost(*a) / std::max(0.01, 1 - selectivity(*a, *node)) <
+                       condition_cost(*b) / std::max(0.01, 1 - selectivity(*b, *node));
+            });
         return filtered(std::move(node), std::move(stay));
     }
 
@@ -102,14 +120,19 @@ private:
         Filters stay, down;
         for (ExpressionPtr& filter : filters) {
             bool movable = is_deterministic(*filter);
-            for_each_column(*filter, [&](const Expression& column) { movable = movable && is_deterministic(*expressions[column.index]); });
+            for_each_column(*filter, [&](const Expression& column) {
+                movable = movable && is_deterministic(*expressions[column.index]);
+            });
             if (!movable) {
                 stay.push_back(std::move(filter));
                 continue;
             }
-            down.push_back(transform(filter, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                return part->kind == Expression::Kind::Column ? expressions[part->index] : nullptr;
-            }, options.functions));
+            down.push_back(transform(
+                filter,
+                [&](const ExpressionPtr& part) -> ExpressionPtr {
+                    return part->kind == Expression::Kind::Column ? expressions[part->index] : nullptr;
+                },
+                options.functions));
         }
         node->children[0] = push(std::move(node->children[0]), std::move(down));
         return filtered(std::move(node), std::move(stay));
@@ -125,10 +148,15 @@ private:
                 reads = true;
                 on_keys = on_keys && column.index < aggregate.keys.size();
             });
-            if (!on_keys || !reads) stay.push_back(std::move(filter));
-            else down.push_back(transform(filter, [&](const ExpressionPtr& part) -> ExpressionPtr {
-                return part->kind == Expression::Kind::Column ? aggregate.keys[part->index] : nullptr;
-            }, options.functions));
+            if (!on_keys || !reads)
+                stay.push_back(std::move(filter));
+            else
+                down.push_back(transform(
+                    filter,
+                    [&](const ExpressionPtr& part) -> ExpressionPtr {
+                        return part->kind == Expression::Kind::Column ? aggregate.keys[part->index] : nullptr;
+                    },
+                    options.functions));
         }
         node->children[0] = push(std::move(node->children[0]), std::move(down));
         return filtered(std::move(node), std::move(stay));
@@ -142,8 +170,8 @@ private:
             bool on_keys = is_deterministic(*filter);
             for_each_column(*filter, [&](const Expression& column) {
                 on_keys = on_keys && std::any_of(keys.begin(), keys.end(), [&](const ExpressionPtr& key) {
-                    return key->kind == Expression::Kind::Column && key->index == column.index;
-                });
+                              return key->kind == Expression::Kind::Column && key->index == column.index;
+                          });
             });
             (on_keys ? down : stay).push_back(std::move(filter));
         }
@@ -172,16 +200,21 @@ private:
 
     // Joins.
 
-    static ExpressionPtr shifted(const ExpressionPtr& expression, size_t by, const functions::FunctionContext& context) {
-        return transform(expression, [&](const ExpressionPtr& part) -> ExpressionPtr {
-            return part->kind == Expression::Kind::Column ? make_column(part->index - by, part->type) : nullptr;
-        }, context);
+    static ExpressionPtr shifted(const ExpressionPtr& expression, size_t by,
+                                 const functions::FunctionContext& context) {
+        return transform(
+            expression,
+            [&](const ExpressionPtr& part) -> ExpressionPtr {
+                return part->kind == Expression::Kind::Column ? make_column(part->index - by, part->type) : nullptr;
+            },
+            context);
     }
 
     NodePtr push_join(NodePtr node, Filters filters) {
         auto& join = static_cast<JoinNode&>(*node);
         weaken_outer_join(join, filters, options, retyped_);
-        const bool plain_inner = join.strictness == JoinStrictness::All && !join.nulls_equal && (join.join == JoinKind::Inner || join.join == JoinKind::Cross);
+        const bool plain_inner = join.strictness == JoinStrictness::All && !join.nulls_equal &&
+                                 (join.join == JoinKind::Inner || join.join == JoinKind::Cross);
         const bool semi = join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti;
         if (retyped_) {
             // The outer join's Nullable sides are plain now: casts above bring the types back.
@@ -196,7 +229,8 @@ private:
             NodePtr casted = analysis::cast_columns(std::move(node), types, options.functions);
             return push(std::move(casted), std::move(filters));
         }
-        if (plain_inner || (semi && !join.null_aware && !join.nulls_equal && join.strictness == JoinStrictness::All)) return order_joins(std::move(node), std::move(filters), options);
+        if (plain_inner || (semi && !join.null_aware && !join.nulls_equal && join.strictness == JoinStrictness::All))
+            return order_joins(std::move(node), std::move(filters), options);
         return push_one_join(std::move(node), std::move(filters));
     }
 
@@ -204,28 +238,39 @@ private:
         auto& join = static_cast<JoinNode&>(*node);
         const size_t width = join.children[0]->output.size();
         Filters stay, left, right;
-        const bool left_is_kept = join.join == JoinKind::Left || join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti ||
-                                  join.join == JoinKind::Mark || join.join == JoinKind::Inner || join.join == JoinKind::Cross;
-        const bool right_is_kept = join.strictness == JoinStrictness::All &&
-                                   (join.join == JoinKind::Right || join.join == JoinKind::Inner || join.join == JoinKind::Cross);
+        const bool left_is_kept = join.join == JoinKind::Left || join.join == JoinKind::LeftSemi ||
+                                  join.join == JoinKind::LeftAnti || join.join == JoinKind::Mark ||
+                                  join.join == JoinKind::Inner || join.join == JoinKind::Cross;
+        const bool right_is_kept =
+            join.strictness == JoinStrictness::All &&
+            (join.join == JoinKind::Right || join.join == JoinKind::Inner || join.join == JoinKind::Cross);
         for (ExpressionPtr& filter : filters) {
             const Side side = side_of(*filter, width);
             const bool movable = is_deterministic(*filter);
-            if (movable && side == Side::Left && left_is_kept) left.push_back(std::move(filter));
-            else if (movable && side == Side::Right && right_is_kept) right.push_back(shifted(filter, width, options.functions));
-            else stay.push_back(std::move(filter));
+            if (movable && side == Side::Left && left_is_kept)
+                left.push_back(std::move(filter));
+            else if (movable && side == Side::Right && right_is_kept)
+                right.push_back(shifted(filter, width, options.functions));
+            else
+                stay.push_back(std::move(filter));
         }
-        // Conditions of the join itself: what only decides which rows of the other side match can be a filter of that side.
+        // Conditions of the join itself: what only decides which rows of the other side match can be a filter of that
+        // side.
         Filters residual;
-        const bool right_optional = join.join == JoinKind::Left || join.join == JoinKind::LeftSemi || join.join == JoinKind::LeftAnti ||
-                                    join.join == JoinKind::Mark || join.join == JoinKind::Inner;
-        const bool left_optional = join.join == JoinKind::Right || join.join == JoinKind::LeftSemi || join.join == JoinKind::Inner;
+        const bool right_optional = join.join == JoinKind::Left || join.join == JoinKind::LeftSemi ||
+                                    join.join == JoinKind::LeftAnti || join.join == JoinKind::Mark ||
+                                    join.join == JoinKind::Inner;
+        const bool left_optional =
+            join.join == JoinKind::Right || join.join == JoinKind::LeftSemi || join.join == JoinKind::Inner;
         for (ExpressionPtr& conjunct : join.residual) {
             const Side side = side_of(*conjunct, width);
             const bool movable = is_deterministic(*conjunct) && !join.null_aware;
-            if (movable && side == Side::Right && right_optional) right.push_back(shifted(conjunct, width, options.functions));
-            else if (movable && side == Side::Left && left_optional) left.push_back(std::move(conjunct));
-            else residual.push_back(std::move(conjunct));
+            if (movable && side == Side::Right && right_optional)
+                right.push_back(shifted(conjunct, width, options.functions));
+            else if (movable && side == Side::Left && left_optional)
+                left.push_back(std::move(conjunct));
+            else
+                residual.push_back(std::move(conjunct));
         }
         join.residual = std::move(residual);
         join.children[0] = push(std::move(join.children[0]), std::move(left));
@@ -239,21 +284,26 @@ private:
 
 }  // namespace
 
-void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options, bool& retyped) {
+void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options,
+                       bool& retyped) {
     if (join.join != JoinKind::Left && join.join != JoinKind::Right && join.join != JoinKind::Full) return;
-    if (join.strictness != JoinStrictness::All && join.strictness != JoinStrictness::Asof) return;  // ANY INNER is another join
+    if (join.strictness != JoinStrictness::All && join.strictness != JoinStrictness::Asof)
+        return;  // ANY INNER is another join
     const JoinKind before = join.join;
     if (before != JoinKind::Right && rejects_missing(filters, join, true, options.functions))
         join.join = before == JoinKind::Full ? JoinKind::Right : JoinKind::Inner;
     if (before != JoinKind::Left && rejects_missing(filters, join, false, options.functions)) {
-        if (before == JoinKind::Full) join.join = join.join == JoinKind::Right ? JoinKind::Inner : JoinKind::Left;
-        else join.join = JoinKind::Inner;
+        if (before == JoinKind::Full)
+            join.join = join.join == JoinKind::Right ? JoinKind::Inner : JoinKind::Left;
+        else
+            join.join = JoinKind::Inner;
     }
     if (join.join == before || !join.use_nulls) return;
-    if (join.join != JoinKind::Inner) join.join = before;  // types of one side only would change: not worth it
-    else retyped = true;
+    if (join.join != JoinKind::Inner)
+        join.join = before;  // types of one side only would change: not worth it
+    else
+        retyped = true;
 }
-
 
 NodePtr filtered(NodePtr child, std::vector<ExpressionPtr> conjuncts) {
     if (conjuncts.empty()) return child;

@@ -25,9 +25,9 @@ std::string implementation_name(const std::string& name) {
 }
 
 bool window_only(const std::string& name) {
-    static constexpr std::string_view kNames[] = {"row_number", "rank", "dense_rank", "denseRank", "percent_rank", "percentRank",
-                                                  "cume_dist", "ntile", "lag", "lead", "lagInFrame", "leadInFrame",
-                                                  "nth_value", "first_value", "last_value"};
+    static constexpr std::string_view kNames[] = {
+        "row_number", "rank", "dense_rank", "denseRank",   "percent_rank", "percentRank", "cume_dist", "ntile",
+        "lag",        "lead", "lagInFrame", "leadInFrame", "nth_value",    "first_value", "last_value"};
     return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view known) {
         return known.size() == name.size() && std::equal(known.begin(), known.end(), name.begin(), [](char a, char b) {
                    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -75,8 +75,9 @@ ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
         fail(ErrorCode::UNSUPPORTED_METHOD, "Aggregate function {} cannot be called inside of a lambda", expr.name);
     const std::string name = implementation_name(expr.name);
     AggregateEntry entry;
-    const bool counts_rows = expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) && expr.args[0]->parts.empty() &&
-                             expr.args[0]->transformers.empty() && lower_case(name) == "count";
+    const bool counts_rows = expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) &&
+                             expr.args[0]->parts.empty() && expr.args[0]->transformers.empty() &&
+                             lower_case(name) == "count";
     if (!counts_rows) entry.call.arguments = resolve_list(expr.args);
     for (const ExpressionPtr& argument : entry.call.arguments) {
         if (mentions(*argument, slots, Slot::Kind::Aggregate))
@@ -87,7 +88,8 @@ ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
                  sql::column_name(expr));
     }
     const auto parameters = resolve_aggregate_parameters(expr);
-    entry.call.function = functions::AggregateRegistry::instance().bind(name, types_of(entry.call.arguments), parameters);
+    entry.call.function =
+        functions::AggregateRegistry::instance().bind(name, types_of(entry.call.arguments), parameters);
     entry.call.name = sql::column_name(expr);
     entry.key = std::string(name) + parameters_text(parameters);
     for (const AggregateEntry& known : aggregates) {
@@ -124,7 +126,8 @@ void check_frame(const WindowFrame& frame) {
         if (!offset) continue;
         if (!is_number(unwrap(offset->type())->id()) || offset->is_null(0))
             fail(ErrorCode::BAD_ARGUMENTS, "Window frame offset must be a number, not {}", offset->type()->name());
-        if (compare_values(*flatten(functions::cast_vector(offset, make_type(TypeId::Float64))), 0, *make_value<double>(make_type(TypeId::Float64), 0.0), 0) < 0)
+        if (compare_values(*flatten(functions::cast_vector(offset, make_type(TypeId::Float64))), 0,
+                           *make_value<double>(make_type(TypeId::Float64), 0.0), 0) < 0)
             fail(ErrorCode::BAD_ARGUMENTS, "Window frame offset must not be negative");
     }
     if (frame.start == Bound::UnboundedFollowing || frame.end == Bound::UnboundedPreceding)
@@ -135,11 +138,16 @@ void check_frame(const WindowFrame& frame) {
     const auto place = [&](Bound bound, const VectorPtr& offset) {
         constexpr double kFar = 1e300;
         switch (bound) {
-            case Bound::UnboundedPreceding: return -kFar;
-            case Bound::Preceding: return -number(offset);
-            case Bound::Current: return 0.0;
-            case Bound::Following: return number(offset);
-            case Bound::UnboundedFollowing: return kFar;
+            case Bound::UnboundedPreceding:
+                return -kFar;
+            case Bound::Preceding:
+                return -number(offset);
+            case Bound::Current:
+                return 0.0;
+            case Bound::Following:
+                return number(offset);
+            case Bound::UnboundedFollowing:
+                return kFar;
         }
         return 0.0;
     };
@@ -162,15 +170,18 @@ TypePtr window_result_type(const std::string& lower, const std::vector<Expressio
 }  // namespace
 
 ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
-    if (!lambdas.empty()) fail(ErrorCode::UNSUPPORTED_METHOD, "Window function {} cannot be called inside of a lambda", expr.name);
+    if (!lambdas.empty())
+        fail(ErrorCode::UNSUPPORTED_METHOD, "Window function {} cannot be called inside of a lambda", expr.name);
     sql::WindowSpec spec;
     const auto named = [&](const std::string& name) -> const sql::WindowSpec& {
         const auto found = named_windows.find(name);
         if (found == named_windows.end()) fail(ErrorCode::BAD_ARGUMENTS, "Window '{}' does not exist", name);
         return *found->second;
     };
-    if (expr.window) spec = *expr.window;
-    else spec = named(expr.window_name);
+    if (expr.window)
+        spec = *expr.window;
+    else
+        spec = named(expr.window_name);
     for (size_t hops = 0; !spec.parent.empty(); ++hops) {
         if (hops > 100) fail(ErrorCode::BAD_ARGUMENTS, "Windows are defined by each other");
         const sql::WindowSpec& parent_window = named(spec.parent);
@@ -178,7 +189,8 @@ ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
             fail(ErrorCode::BAD_ARGUMENTS, "Derived window cannot override PARTITION BY of its parent");
         spec.partition_by = parent_window.partition_by;
         if (!parent_window.order_by.empty()) {
-            if (!spec.order_by.empty()) fail(ErrorCode::BAD_ARGUMENTS, "Derived window cannot override ORDER BY of its parent");
+            if (!spec.order_by.empty())
+                fail(ErrorCode::BAD_ARGUMENTS, "Derived window cannot override ORDER BY of its parent");
             spec.order_by = parent_window.order_by;
         }
         spec.parent = parent_window.parent;
@@ -198,18 +210,21 @@ ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
     // By itself first_value skips NULL, as an aggregate function does.
     const bool picks = lower == "first_value" || lower == "last_value";
     const bool special = window_only(name) && (!picks || expr.nulls_action == sql::NullsAction::Respect);
-    if (!(expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) && lower == "count")) entry.call.arguments = resolve_list(expr.args);
+    if (!(expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) && lower == "count"))
+        entry.call.arguments = resolve_list(expr.args);
     if (spec.has_frame) {
         if (lower == "lag" || lower == "lead")
             fail(ErrorCode::BAD_ARGUMENTS, "Window function {} takes no frame", name);
         using Type = sql::WindowSpec::FrameType;
-        entry.frame.unit = spec.frame_type == Type::Rows   ? WindowFrame::Unit::Rows
+        entry.frame.unit = spec.frame_type == Type::Rows    ? WindowFrame::Unit::Rows
                            : spec.frame_type == Type::Range ? WindowFrame::Unit::Range
                                                             : WindowFrame::Unit::Groups;
         entry.frame.start = frame_bound(spec.begin);
         entry.frame.end = frame_bound(spec.end);
-        if (spec.begin.offset) entry.frame.start_offset = resolve_constant(spec.begin.offset, Clause::Window, "A frame's bound");
-        if (spec.end.offset) entry.frame.end_offset = resolve_constant(spec.end.offset, Clause::Window, "A frame's bound");
+        if (spec.begin.offset)
+            entry.frame.start_offset = resolve_constant(spec.begin.offset, Clause::Window, "A frame's bound");
+        if (spec.end.offset)
+            entry.frame.end_offset = resolve_constant(spec.end.offset, Clause::Window, "A frame's bound");
         check_frame(entry.frame);
     }
     entry.call.name = name;
@@ -228,7 +243,8 @@ ExpressionPtr Scope::resolve_window(const sql::Expr& expr) {
     }
     const auto no_windows = [&](const ExpressionPtr& argument) {
         if (mentions(*argument, slots, Slot::Kind::Window))
-            fail(ErrorCode::ILLEGAL_AGGREGATION, "Window function {} is found inside the definition of another window function",
+            fail(ErrorCode::ILLEGAL_AGGREGATION,
+                 "Window function {} is found inside the definition of another window function",
                  sql::column_name(expr));
     };
     for (const ExpressionPtr& argument : entry.call.arguments) no_windows(argument);

@@ -19,17 +19,28 @@ std::string lower_case(std::string_view text) {
 
 std::string_view clause_name(Clause clause) {
     switch (clause) {
-        case Clause::Where: return "WHERE";
-        case Clause::Prewhere: return "PREWHERE";
-        case Clause::GroupBy: return "GROUP BY";
-        case Clause::JoinOn: return "JOIN ON";
-        case Clause::ArrayJoin: return "ARRAY JOIN";
-        case Clause::Having: return "HAVING";
-        case Clause::OrderBy: return "ORDER BY";
-        case Clause::Qualify: return "QUALIFY";
-        case Clause::Window: return "WINDOW";
-        case Clause::Limit: return "LIMIT";
-        case Clause::Select: break;
+        case Clause::Where:
+            return "WHERE";
+        case Clause::Prewhere:
+            return "PREWHERE";
+        case Clause::GroupBy:
+            return "GROUP BY";
+        case Clause::JoinOn:
+            return "JOIN ON";
+        case Clause::ArrayJoin:
+            return "ARRAY JOIN";
+        case Clause::Having:
+            return "HAVING";
+        case Clause::OrderBy:
+            return "ORDER BY";
+        case Clause::Qualify:
+            return "QUALIFY";
+        case Clause::Window:
+            return "WINDOW";
+        case Clause::Limit:
+            return "LIMIT";
+        case Clause::Select:
+            break;
     }
     return "SELECT";
 }
@@ -56,8 +67,9 @@ ExpressionPtr transform(const ExpressionPtr& expression, const std::function<Exp
     for (const ExpressionPtr& argument : expression->arguments) {
         arguments.push_back(transform(argument, f, context));
         changed = changed || arguments.back() != argument;
-        retyped = retyped || !same_type(arguments.back()->type, argument->type) ||
-                  (arguments.back()->kind == Expression::Kind::Constant && argument->kind != Expression::Kind::Constant);
+        retyped =
+            retyped || !same_type(arguments.back()->type, argument->type) ||
+            (arguments.back()->kind == Expression::Kind::Constant && argument->kind != Expression::Kind::Constant);
     }
     if (!changed) return expression;
     if (retyped && expression->kind == Expression::Kind::Call &&
@@ -66,7 +78,8 @@ ExpressionPtr transform(const ExpressionPtr& expression, const std::function<Exp
         return call(expression->function->name(), std::move(arguments), context);
     auto copy = std::make_shared<Expression>(*expression);
     copy->arguments = std::move(arguments);
-    if (copy->kind == Expression::Kind::Lambda) copy->type = make_function(copy->parameter_types, copy->arguments[0]->type);
+    if (copy->kind == Expression::Kind::Lambda)
+        copy->type = make_function(copy->parameter_types, copy->arguments[0]->type);
     return copy;
 }
 
@@ -76,7 +89,8 @@ ExpressionPtr Scope::resolve(const sql::ExprPtr& expr, Clause clause) {
     ExpressionPtr resolved = resolve_unaliased(*expr);
     if (!expr->alias.empty()) {
         const auto alias = aliases.find(expr->alias);
-        if (alias != aliases.end() && alias->second.expr == expr && !alias->second.resolved) alias->second.resolved = resolved;
+        if (alias != aliases.end() && alias->second.expr == expr && !alias->second.resolved)
+            alias->second.resolved = resolved;
     }
     clause_ = before;
     const bool no_aggregates = clause == Clause::Where || clause == Clause::Prewhere || clause == Clause::GroupBy ||
@@ -104,18 +118,24 @@ ExpressionPtr Scope::resolve_unaliased(const sql::Expr& expr) {
         size_t& depth;
         ~Leave() { --depth; }
     } leave{session.depth};
-    // An alias inside of an expression is resolved once, and known as being resolved meanwhile: `x + 1 AS x` means the column.
+    // An alias inside of an expression is resolved once, and known as being resolved meanwhile: `x + 1 AS x` means the
+    // column.
     if (!expr.alias.empty() && lambdas.empty()) {
         const auto alias = aliases.find(expr.alias);
         if (alias != aliases.end() && alias->second.expr.get() == &expr && !alias->second.resolving)
             return resolve_alias(expr.alias, alias->second);
     }
     switch (expr.kind) {
-        case sql::ExprKind::Literal: return make_constant(literal_value(expr.literal));
-        case sql::ExprKind::Identifier: return resolve_identifier(expr);
-        case sql::ExprKind::Parameter: return resolve_parameter(expr);
-        case sql::ExprKind::Subquery: return resolve_scalar_subquery(expr);
-        case sql::ExprKind::Function: return resolve_function(expr);
+        case sql::ExprKind::Literal:
+            return make_constant(literal_value(expr.literal));
+        case sql::ExprKind::Identifier:
+            return resolve_identifier(expr);
+        case sql::ExprKind::Parameter:
+            return resolve_parameter(expr);
+        case sql::ExprKind::Subquery:
+            return resolve_scalar_subquery(expr);
+        case sql::ExprKind::Function:
+            return resolve_function(expr);
         case sql::ExprKind::Lambda:
             fail(ErrorCode::UNSUPPORTED_METHOD, "A lambda stands where a value is wanted: {}", sql::column_name(expr));
         case sql::ExprKind::Asterisk:
@@ -146,7 +166,8 @@ ExpressionPtr Scope::resolve_function(const sql::Expr& expr) {
     if (expr.is_window) return resolve_window(expr);
     if (lower == "in" || lower == "globalin") return resolve_in(expr, false);
     if (lower == "notin" || lower == "globalnotin") return resolve_in(expr, true);
-    if (lower == "exists" && expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Subquery)) return resolve_exists(expr);
+    if (lower == "exists" && expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Subquery))
+        return resolve_exists(expr);
     if (expr.name == "arrayJoin") return resolve_array_join(expr);
     if (lower == "grouping") return resolve_grouping(expr);
     if (expr.name == "untuple") {
@@ -161,8 +182,7 @@ ExpressionPtr Scope::resolve_function(const sql::Expr& expr) {
         if (aggregates_known.is_aggregate(expr.name)) return resolve_aggregate(expr);
         if (lower == "countdistinct" || lower == "countdistinctif") return resolve_aggregate(expr);
     }
-    if (expr.has_parameters && definition)
-        fail(ErrorCode::BAD_ARGUMENTS, "Function {} takes no parameters", expr.name);
+    if (expr.has_parameters && definition) fail(ErrorCode::BAD_ARGUMENTS, "Function {} takes no parameters", expr.name);
     if (definition && definition->lambda_parameters) return resolve_higher_order(expr, *definition);
     return resolve_plain_call(expr);
 }
@@ -216,11 +236,13 @@ ExpressionPtr Scope::resolve_higher_order(const sql::Expr& expr, const functions
         return resolve_higher_order(rewritten, definition);
     }
     if (expr.args.size() < definition.min_arguments || expr.args.size() < 2)
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} needs a lambda and at least one more argument", expr.name);
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} needs a lambda and at least one more argument",
+             expr.name);
     std::vector<ExpressionPtr> arguments(1);
     std::vector<functions::Argument> described(1);
     for (ExpressionPtr& argument : resolve_list({expr.args.begin() + 1, expr.args.end()})) {
-        described.push_back({argument->type, argument->kind == Expression::Kind::Constant ? argument->constant : nullptr});
+        described.push_back(
+            {argument->type, argument->kind == Expression::Kind::Constant ? argument->constant : nullptr});
         arguments.push_back(std::move(argument));
     }
     const sql::Expr& lambda = *expr.args[0];
@@ -288,7 +310,8 @@ ExpressionPtr Scope::resolve_grouping(const sql::Expr& expr) {
     const TypePtr type = make_type(TypeId::UInt64);
     VectorPtr offsets = make_vector<int64_t>(make_type(TypeId::Int64), {0, static_cast<int64_t>(by_set.size())});
     VectorPtr table = Vector::array(make_array(type), 1, offsets->values_buffer(), make_vector<uint64_t>(type, by_set));
-    ExpressionPtr index = call("plus", {column(number), make_constant(make_value<uint8_t>(make_type(TypeId::UInt8), 1))});
+    ExpressionPtr index =
+        call("plus", {column(number), make_constant(make_value<uint8_t>(make_type(TypeId::UInt8), 1))});
     return call("arrayElement", {make_constant(table), index});
 }
 

@@ -18,7 +18,8 @@ namespace {
 bool names_table(const sql::Query& query, const std::string& name) {
     if (query.select)
         for (const sql::FromElement& element : query.select->from) {
-            if (element.table.kind == sql::TableExpr::Kind::Table && element.table.parts.size() == 1 && element.table.parts[0] == name)
+            if (element.table.kind == sql::TableExpr::Kind::Table && element.table.parts.size() == 1 &&
+                element.table.parts[0] == name)
                 return true;
             if (element.table.query && names_table(*element.table.query, name)) return true;
         }
@@ -30,7 +31,8 @@ bool names_table(const sql::Query& query, const std::string& name) {
 /// Resolves one SELECT's clauses into `out`.
 class SelectResolver {
 public:
-    SelectResolver(ResolvedSelect& out_, const sql::SelectQuery& select_) : out(out_), scope(*out_.scope), select(select_) {}
+    SelectResolver(ResolvedSelect& out_, const sql::SelectQuery& select_)
+        : out(out_), scope(*out_.scope), select(select_) {}
 
     void run() {
         declare_with();
@@ -46,7 +48,8 @@ public:
         if (select.qualify) out.qualify = filter(select.qualify, Clause::Qualify);
         resolve_order_by();
         resolve_limits();
-        out.has_group_by = !select.group_by.empty() || select.group_by_all || select.group_by_modifier != sql::GroupByModifier::None;
+        out.has_group_by =
+            !select.group_by.empty() || select.group_by_all || select.group_by_modifier != sql::GroupByModifier::None;
         out.aggregated = out.has_group_by || !scope.aggregates.empty() || select.with_totals;
     }
 
@@ -54,7 +57,8 @@ private:
     void declare_with() {
         for (const sql::WithElement& element : select.with) {
             if (!element.query) {
-                auto [entry, fresh] = scope.aliases.try_emplace(element.expr->alias.empty() ? element.name : element.expr->alias);
+                auto [entry, fresh] =
+                    scope.aliases.try_emplace(element.expr->alias.empty() ? element.name : element.expr->alias);
                 if (fresh) entry->second.expr = element.expr;
                 for (const sql::ExprPtr& argument : element.expr->args) scope.collect_aliases(argument);
                 continue;
@@ -69,7 +73,8 @@ private:
 
     void declare_aliases() {
         for (const sql::ExprPtr& expr : select.select) scope.collect_aliases(expr);
-        for (const sql::ExprPtr& expr : {select.prewhere, select.where, select.having, select.qualify}) scope.collect_aliases(expr);
+        for (const sql::ExprPtr& expr : {select.prewhere, select.where, select.having, select.qualify})
+            scope.collect_aliases(expr);
         for (const sql::ExprPtr& expr : select.group_by) scope.collect_aliases(expr);
         for (const auto& set : select.grouping_sets)
             for (const sql::ExprPtr& expr : set) scope.collect_aliases(expr);
@@ -84,7 +89,8 @@ private:
 
     void flatten_select_list() {
         for (const sql::ExprPtr& expr : select.select) {
-            const bool matcher = expr->is(sql::ExprKind::Asterisk) || expr->is(sql::ExprKind::Columns) || expr->is_function("untuple");
+            const bool matcher =
+                expr->is(sql::ExprKind::Asterisk) || expr->is(sql::ExprKind::Columns) || expr->is_function("untuple");
             if (!matcher) {
                 list.push_back({expr, std::nullopt});
                 continue;
@@ -102,14 +108,17 @@ private:
 
     /// The expression, or the select list's n-th when it is a number.
     ExpressionPtr positional(const sql::ExprPtr& expr, Clause clause) {
-        const bool number = expr->is(sql::ExprKind::Literal) && expr->literal.kind == sql::Literal::Kind::UInt64 && expr->alias.empty();
+        const bool number =
+            expr->is(sql::ExprKind::Literal) && expr->literal.kind == sql::Literal::Kind::UInt64 && expr->alias.empty();
         if (!number || !scope.flag("enable_positional_arguments", true)) return scope.resolve(expr, clause);
         const uint64_t position = expr->literal.uint64;
         if (position == 0 || position > list.size())
-            fail(ErrorCode::BAD_ARGUMENTS, "Positional argument out of bounds: {} (expected in range [1, {}])", position, list.size());
+            fail(ErrorCode::BAD_ARGUMENTS, "Positional argument out of bounds: {} (expected in range [1, {}])",
+                 position, list.size());
         ExpressionPtr found = item_expression(position - 1, clause);
         if (clause == Clause::GroupBy && (mentions(*found, scope.slots, Slot::Kind::Aggregate)))
-            fail(ErrorCode::ILLEGAL_AGGREGATION, "Positional argument {} of GROUP BY names an aggregate function", position);
+            fail(ErrorCode::ILLEGAL_AGGREGATION, "Positional argument {} of GROUP BY names an aggregate function",
+                 position);
         return found;
     }
 
@@ -133,7 +142,8 @@ private:
         for (const sql::ExprPtr& expr : select.group_by)
             for (const ExpressionPtr& key : key_expressions(expr)) all.push_back(add_key(key));
         switch (select.group_by_modifier) {
-            case Modifier::None: break;
+            case Modifier::None:
+                break;
             case Modifier::Rollup:
                 for (size_t length = all.size() + 1; length-- > 0;)
                     out.grouping_sets.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length));
@@ -180,8 +190,8 @@ private:
         ExpressionPtr condition = scope.resolve(expr, clause);
         const TypeId id = unwrap(condition->type)->id();
         if (!is_number(id) && id != TypeId::Nothing)
-            fail(ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER, "Invalid type for filter: {} has type {}", sql::column_name(*expr),
-                 condition->type->name());
+            fail(ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER, "Invalid type for filter: {} has type {}",
+                 sql::column_name(*expr), condition->type->name());
         return condition;
     }
 
@@ -217,16 +227,19 @@ private:
         if (select.order_by_all) {
             const sql::OrderByElement& element = select.order_by.front();
             for (const SelectItem& item : out.items)
-                out.order.push_back({item.expression, element.descending, element.nulls_first.value_or(false), element.collation, &element});
+                out.order.push_back({item.expression, element.descending, element.nulls_first.value_or(false),
+                                     element.collation, &element});
             return;
         }
         for (const sql::OrderByElement& element : select.order_by) {
             std::vector<ExpressionPtr> expressions;
             if (element.expr->is(sql::ExprKind::Asterisk) || element.expr->is(sql::ExprKind::Columns))
                 for (SelectItem& item : scope.expand_matcher(element.expr)) expressions.push_back(item.expression);
-            else expressions.push_back(positional(element.expr, Clause::OrderBy));
+            else
+                expressions.push_back(positional(element.expr, Clause::OrderBy));
             for (ExpressionPtr& expression : expressions)
-                out.order.push_back({std::move(expression), element.descending, element.nulls_first.value_or(false), element.collation, &element});
+                out.order.push_back({std::move(expression), element.descending, element.nulls_first.value_or(false),
+                                     element.collation, &element});
         }
     }
 
@@ -234,8 +247,11 @@ private:
         const VectorPtr value = scope.resolve_constant(expr, Clause::Limit, what);
         const TypeId id = unwrap(value->type())->id();
         if (!is_number(id) || value->is_null(0))
-            fail(ErrorCode::INVALID_LIMIT_EXPRESSION, "{} must be a number of rows, not of type {}", what, value->type()->name());
-        const auto as = [&](TypeId type) { return flatten(functions::cast_vector(value, make_type(type), scope.functions())); };
+            fail(ErrorCode::INVALID_LIMIT_EXPRESSION, "{} must be a number of rows, not of type {}", what,
+                 value->type()->name());
+        const auto as = [&](TypeId type) {
+            return flatten(functions::cast_vector(value, make_type(type), scope.functions()));
+        };
         const double number = as(TypeId::Float64)->values<double>()[0];
         RowBound bound;
         if (number == std::floor(number) && std::abs(number) < 1.8e19) {
@@ -244,7 +260,8 @@ private:
             return bound;
         }
         if (!(number > 0 && number < 1))
-            fail(ErrorCode::INVALID_LIMIT_EXPRESSION, "The value {} of {} is neither a number of rows nor a share between 0 and 1", number, what);
+            fail(ErrorCode::INVALID_LIMIT_EXPRESSION,
+                 "The value {} of {} is neither a number of rows nor a share between 0 and 1", number, what);
         bound.share = number;
         return bound;
     }
@@ -259,7 +276,8 @@ private:
         for (const sql::ExprPtr& expr : select.limit_by) {
             if (expr->is(sql::ExprKind::Asterisk) || expr->is(sql::ExprKind::Columns))
                 for (SelectItem& item : scope.expand_matcher(expr)) out.limit_by.push_back(item.expression);
-            else out.limit_by.push_back(positional(expr, Clause::OrderBy));
+            else
+                out.limit_by.push_back(positional(expr, Clause::OrderBy));
         }
         if (select.limit_by_all)
             for (const SelectItem& item : out.items) out.limit_by.push_back(item.expression);
@@ -273,7 +291,8 @@ private:
         } else {
             if (select.limit) out.limit_bound = limit;
             out.offset_bound = offset;
-            if (limit.share && offset.from_end) fail(ErrorCode::NOT_IMPLEMENTED, "Fractional LIMIT is not supported with negative OFFSET");
+            if (limit.share && offset.from_end)
+                fail(ErrorCode::NOT_IMPLEMENTED, "Fractional LIMIT is not supported with negative OFFSET");
         }
         if (select.limit_with_ties && select.order_by.empty())
             fail(ErrorCode::WITH_TIES_WITHOUT_ORDER_BY, "LIMIT WITH TIES needs ORDER BY");
@@ -287,7 +306,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ResolvedSelect> resolve_select(Session& session, const sql::SelectQuery& select, Scope* parent, bool from_subquery) {
+std::unique_ptr<ResolvedSelect> resolve_select(Session& session, const sql::SelectQuery& select, Scope* parent,
+                                               bool from_subquery) {
     auto resolved = std::make_unique<ResolvedSelect>();
     resolved->scope = std::make_unique<Scope>(session, parent, &select);
     resolved->scope->from_subquery = from_subquery;

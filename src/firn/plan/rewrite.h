@@ -33,7 +33,8 @@ void add_runtime_filters(Node& node);
 /// Inner and cross joins below `node` (one of them) as a graph, put into the cheapest order found, with `filters`.
 NodePtr order_joins(NodePtr node, std::vector<ExpressionPtr> filters, const OptimizerOptions& options);
 /// Conjuncts equivalent to these: what all branches of an OR have in common stands alone.
-std::vector<ExpressionPtr> factor_disjunctions(const std::vector<ExpressionPtr>& conjuncts, const functions::FunctionContext& context);
+std::vector<ExpressionPtr> factor_disjunctions(const std::vector<ExpressionPtr>& conjuncts,
+                                               const functions::FunctionContext& context);
 /// For a disjunction: the weaker condition on only the columns that `own` accepts; null when a branch has none.
 ExpressionPtr derive_condition(const ExpressionPtr& disjunction, const std::function<bool(const Expression&)>& own,
                                const functions::FunctionContext& context);
@@ -49,7 +50,8 @@ double distinct_values(const Expression& expression, const Node& node);
 /// Distinct values as far as sources know them; nothing where they do not.
 std::optional<double> known_distinct(const Expression& expression, const Node& node);
 /// Share of the cross product that a = b keeps; rows: of the sides, before filters where that is known.
-double equality_join_share(const Expression& a, const Node& left, double left_rows, const Expression& b, const Node& right, double right_rows);
+double equality_join_share(const Expression& a, const Node& left, double left_rows, const Expression& b,
+                           const Node& right, double right_rows);
 /// Relative cost of computing the condition for one row.
 double condition_cost(const Expression& condition);
 
@@ -57,7 +59,8 @@ double condition_cost(const Expression& condition);
 bool may_fail(const Expression& expression);
 /// LEFT, RIGHT or FULL becomes less of an outer join where the filters above drop the rows that make it one. With
 /// join_use_nulls only to INNER, when that is `retyped` (the sides' own types are no longer Nullable).
-void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options, bool& retyped);
+void weaken_outer_join(JoinNode& join, const std::vector<ExpressionPtr>& filters, const OptimizerOptions& options,
+                       bool& retyped);
 
 bool is_true(const Expression& expression);
 /// False or NULL whatever the columns.

@@ -16,20 +16,24 @@ struct ScanColumn {
 /// The scan whose column this is, with only row-wise operators between that drop no row that matters to a top-N.
 ScanColumn column_below(Node& node, size_t column) {
     switch (node.kind) {
-        case NodeKind::Scan: return {&static_cast<ScanNode&>(node), column};
-        case NodeKind::Filter: return column_below(*node.children[0], column);
+        case NodeKind::Scan:
+            return {&static_cast<ScanNode&>(node), column};
+        case NodeKind::Filter:
+            return column_below(*node.children[0], column);
         case NodeKind::Project: {
             const Expression& expression = *static_cast<ProjectNode&>(node).expressions[column];
             if (expression.kind != Expression::Kind::Column) return {};
             return column_below(*node.children[0], expression.index);
         }
-        default: return {};
+        default:
+            return {};
     }
 }
 
 bool has_bounds(const TypePtr& type) {
     const TypeId id = unwrap(type)->id();
-    return is_integer(id) || is_float(id) || is_date_or_time(id) || is_string_like(id) || id == TypeId::Decimal || id == TypeId::Bool;
+    return is_integer(id) || is_float(id) || is_date_or_time(id) || is_string_like(id) || id == TypeId::Decimal ||
+           id == TypeId::Bool;
 }
 
 }  // namespace
@@ -40,7 +44,8 @@ void push_limits(Node& node) {
         if (limit.limit && *limit.limit <= UINT64_MAX - limit.offset) {
             Node* below = node.children[0].get();
             while (below->kind == NodeKind::Project) below = below->children[0].get();
-            if (below->kind == NodeKind::Scan) static_cast<ScanNode&>(*below).request.limit = *limit.limit + limit.offset;
+            if (below->kind == NodeKind::Scan)
+                static_cast<ScanNode&>(*below).request.limit = *limit.limit + limit.offset;
         }
     }
     for (const NodePtr& child : node.children) push_limits(*child);
@@ -52,7 +57,9 @@ void add_top_n_thresholds(Node& node) {
     auto& sort = static_cast<SortNode&>(node);
     if (!sort.limit || sort.keys.empty() || *sort.limit == 0) return;
     const SortKey& first = sort.keys[0];
-    if (first.expression->kind != Expression::Kind::Column || !first.collation.empty() || !has_bounds(first.expression->type)) return;
+    if (first.expression->kind != Expression::Kind::Column || !first.collation.empty() ||
+        !has_bounds(first.expression->type))
+        return;
     const ScanColumn found = column_below(*sort.children[0], first.expression->index);
     if (!found.scan || !found.scan->request.aggregates.empty()) return;
     sort.threshold = std::make_shared<RuntimeFilter>();
@@ -67,7 +74,9 @@ void use_metadata_aggregates(Node& node) {
     if (node.kind != NodeKind::Aggregate || node.children[0]->kind != NodeKind::Scan) return;
     auto& aggregate = static_cast<AggregateNode&>(node);
     auto& scan = static_cast<ScanNode&>(*node.children[0]);
-    if (!aggregate.keys.empty() || !aggregate.grouping_sets.empty() || aggregate.with_totals || aggregate.aggregates.empty()) return;
+    if (!aggregate.keys.empty() || !aggregate.grouping_sets.empty() || aggregate.with_totals ||
+        aggregate.aggregates.empty())
+        return;
     std::vector<MetadataAggregate> wanted;
     for (const AggregateCall& made : aggregate.aggregates) {
         const std::string_view name = made.function->name();
@@ -86,10 +95,14 @@ void use_metadata_aggregates(Node& node) {
         if (argument.kind != Expression::Kind::Column || argument.type->is_low_cardinality()) return;
         one.column = argument.index;
         one.count_rows = false;
-        if (name == "count") one.kind = MetadataAggregate::Kind::Count;
-        else if (name == "min") one.kind = MetadataAggregate::Kind::Min;
-        else if (name == "max") one.kind = MetadataAggregate::Kind::Max;
-        else return;
+        if (name == "count")
+            one.kind = MetadataAggregate::Kind::Count;
+        else if (name == "min")
+            one.kind = MetadataAggregate::Kind::Min;
+        else if (name == "max")
+            one.kind = MetadataAggregate::Kind::Max;
+        else
+            return;
         if (one.kind != MetadataAggregate::Kind::Count && !has_bounds(argument.type)) return;
         if (one.kind == MetadataAggregate::Kind::Count && !accepts_null(*argument.type)) one.count_rows = true;
         wanted.push_back(one);

@@ -127,7 +127,8 @@ std::optional<ExpressionPtr> Scope::subcolumn(const ExpressionPtr& base, const s
     if (name == "null" && accepts_null(*base->type)) return call("isNull", {base});
     if (plain->id() == TypeId::Tuple) {
         const auto& names = plain->names();
-        const bool numeric = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+        const bool numeric =
+            !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
         if (std::find(names.begin(), names.end(), name) != names.end())
             return call("tupleElement", {base, make_constant(literal_value(sql::Literal::from_string(name)))});
         if (numeric && name.size() < 9) {
@@ -165,14 +166,16 @@ std::optional<ExpressionPtr> Scope::find_column(const std::vector<std::string>& 
         bool ambiguous = false;
         for (const ScopeColumn& column : columns) {
             if (column.name != name || column.merged) continue;
-            if (!found) found = &column;
-            else if (found->table != column.table) ambiguous = true;
+            if (!found)
+                found = &column;
+            else if (found->table != column.table)
+                ambiguous = true;
         }
         if (!found) continue;
         // Of two joined tables the left one's column is meant; of more, nobody can know.
         if (ambiguous && tables.size() > 2)
-            fail(ErrorCode::AMBIGUOUS_IDENTIFIER, "JOIN has ambiguous identifier {}: more than one table has such a column; qualify it",
-                 name);
+            fail(ErrorCode::AMBIGUOUS_IDENTIFIER,
+                 "JOIN has ambiguous identifier {}: more than one table has such a column; qualify it", name);
         auto accessed = access_elements(found->expression, parts, length);
         if (accessed) return accessed;
     }
@@ -183,8 +186,10 @@ std::optional<ExpressionPtr> Scope::find_qualified(const std::vector<std::string
     for (size_t table = 0; table < tables.size(); ++table) {
         const ScopeTable& named = tables[table];
         size_t prefix = 0;
-        if (!named.alias.empty() && parts[0] == named.alias) prefix = 1;
-        else if (named.alias.empty() && !named.name.empty() && parts[0] == named.name) prefix = 1;
+        if (!named.alias.empty() && parts[0] == named.alias)
+            prefix = 1;
+        else if (named.alias.empty() && !named.name.empty() && parts[0] == named.name)
+            prefix = 1;
         else if (parts.size() > 2 && !named.name.empty() && parts[1] == named.name &&
                  (parts[0] == named.database || (named.database.empty() && parts[0] == functions().current_database)))
             prefix = 2;
@@ -280,7 +285,8 @@ void Scope::fail_unknown_identifier(const std::string& name) {
     for (const auto& [alias, unused] : aliases) consider(alias);
     std::sort(near.begin(), near.end());
     std::string hint;
-    for (size_t i = 0; i < near.size() && i < 2; ++i) hint += (i ? ", '" : ". Maybe you meant: ['") + near[i].second + "'";
+    for (size_t i = 0; i < near.size() && i < 2; ++i)
+        hint += (i ? ", '" : ". Maybe you meant: ['") + near[i].second + "'";
     if (!hint.empty()) hint += ']';
     fail(ErrorCode::UNKNOWN_IDENTIFIER, "Unknown expression identifier `{}`{}", name, hint);
 }

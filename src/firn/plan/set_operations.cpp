@@ -18,20 +18,31 @@ SetShape shape_of(sql::SetOperator op, const std::function<std::optional<std::st
     const auto all_by_mode = [&](std::string_view name, std::string_view otherwise) {
         const std::string mode = setting(name).value_or(std::string(otherwise));
         if (mode != "ALL" && mode != "DISTINCT")
-            fail(ErrorCode::EXPECTED_ALL_OR_DISTINCT, "Expected ALL or DISTINCT in a query with set operators; setting {} is empty", name);
+            fail(ErrorCode::EXPECTED_ALL_OR_DISTINCT,
+                 "Expected ALL or DISTINCT in a query with set operators; setting {} is empty", name);
         return mode == "ALL";
     };
     switch (op) {
-        case Op::UnionAll: return {NodeKind::Union, true};
-        case Op::UnionDistinct: return {NodeKind::Union, false};
-        case Op::UnionDefault: return {NodeKind::Union, all_by_mode("union_default_mode", "")};
-        case Op::IntersectAll: return {NodeKind::Intersect, true};
-        case Op::IntersectDistinct: return {NodeKind::Intersect, false};
-        case Op::IntersectDefault: return {NodeKind::Intersect, all_by_mode("intersect_default_mode", "ALL")};
-        case Op::ExceptAll: return {NodeKind::Except, true};
-        case Op::ExceptDistinct: return {NodeKind::Except, false};
-        case Op::ExceptDefault: return {NodeKind::Except, all_by_mode("except_default_mode", "ALL")};
-        case Op::None: break;
+        case Op::UnionAll:
+            return {NodeKind::Union, true};
+        case Op::UnionDistinct:
+            return {NodeKind::Union, false};
+        case Op::UnionDefault:
+            return {NodeKind::Union, all_by_mode("union_default_mode", "")};
+        case Op::IntersectAll:
+            return {NodeKind::Intersect, true};
+        case Op::IntersectDistinct:
+            return {NodeKind::Intersect, false};
+        case Op::IntersectDefault:
+            return {NodeKind::Intersect, all_by_mode("intersect_default_mode", "ALL")};
+        case Op::ExceptAll:
+            return {NodeKind::Except, true};
+        case Op::ExceptDistinct:
+            return {NodeKind::Except, false};
+        case Op::ExceptDefault:
+            return {NodeKind::Except, all_by_mode("except_default_mode", "ALL")};
+        case Op::None:
+            break;
     }
     fail(ErrorCode::LOGICAL_ERROR, "Not a set operator");
 }
@@ -54,8 +65,8 @@ void unify_columns(std::vector<NodePtr>& children, const functions::FunctionCont
     std::vector<TypePtr> types;
     for (const NodePtr& child : children)
         if (child->output.size() != width)
-            fail(ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH, "Queries of a set operator have {} and {} columns", width,
-                 child->output.size());
+            fail(ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH, "Queries of a set operator have {} and {} columns",
+                 width, child->output.size());
     for (size_t i = 0; i < width; ++i) {
         std::vector<TypePtr> candidates;
         bool same = true;
@@ -98,7 +109,8 @@ ResolvedQuery resolve_set_operation(Session& session, const sql::Query& query, S
     for (const sql::QueryPtr& operand : query.operands) {
         ResolvedQuery resolved = resolve_query(session, *operand, parent, from_subquery);
         if (resolved.correlated())
-            fail(ErrorCode::NOT_IMPLEMENTED, "Columns of an outer query inside of UNION, INTERSECT or EXCEPT are not supported");
+            fail(ErrorCode::NOT_IMPLEMENTED,
+                 "Columns of an outer query inside of UNION, INTERSECT or EXCEPT are not supported");
         children.push_back(std::move(resolved.plan));
     }
     unify_columns(children, session.context.functions);
@@ -122,8 +134,10 @@ ResolvedQuery resolve_set_operation(Session& session, const sql::Query& query, S
 NodePtr Scope::recursive_cte_plan(Cte& cte) {
     constexpr size_t kMaxSteps = 1000;
     const sql::Query& query = *cte.element->query;
-    if (query.operands.size() != 2 || (query.op != sql::SetOperator::UnionAll && query.op != sql::SetOperator::UnionDefault))
-        fail(ErrorCode::UNSUPPORTED_METHOD, "Recursive CTE {} must be UNION ALL of a start and a step", cte.element->name);
+    if (query.operands.size() != 2 ||
+        (query.op != sql::SetOperator::UnionAll && query.op != sql::SetOperator::UnionDefault))
+        fail(ErrorCode::UNSUPPORTED_METHOD, "Recursive CTE {} must be UNION ALL of a start and a step",
+             cte.element->name);
     if (!session.context.run_subquery)
         fail(ErrorCode::NOT_IMPLEMENTED, "A recursive CTE is computed where no query can be run");
     NodePtr start = query_plan(*query.operands[0], cte.scope);
@@ -146,8 +160,9 @@ NodePtr Scope::recursive_cte_plan(Cte& cte) {
         }
         cte.recursive_ready = false;
         if (next->output.size() != types.size())
-            fail(ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH, "Start and step of recursive CTE {} have {} and {} columns",
-                 cte.element->name, types.size(), next->output.size());
+            fail(ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH,
+                 "Start and step of recursive CTE {} have {} and {} columns", cte.element->name, types.size(),
+                 next->output.size());
         return next;
     };
     // Types that hold what every step gives: n + 1 is wider than n until it is UInt64.
@@ -169,8 +184,9 @@ NodePtr Scope::recursive_cte_plan(Cte& cte) {
         all.insert(all.end(), last.begin(), last.end());
         if (rows == 0) break;
         if (step == kMaxSteps)
-            fail(ErrorCode::TOO_DEEP_RECURSION, "Maximum recursive CTE evaluation depth ({}) exceeded, during evaluation of {}",
-                 kMaxSteps, cte.element->name);
+            fail(ErrorCode::TOO_DEEP_RECURSION,
+                 "Maximum recursive CTE evaluation depth ({}) exceeded, during evaluation of {}", kMaxSteps,
+                 cte.element->name);
         last = session.context.run_subquery(cast_columns(plan_step(std::move(last)), types, functions()));
     }
     return make_values(std::move(columns_of), std::move(all));
@@ -187,7 +203,8 @@ using analysis::Session;
 AnalyzedQuery analyze(const sql::Query& query, const AnalyzerContext& context) {
     Session session(context);
     ResolvedQuery resolved = analysis::resolve_query(session, query, nullptr, false);
-    if (resolved.correlated()) fail(ErrorCode::LOGICAL_ERROR, "A query depends on columns of a query around it, of which there is none");
+    if (resolved.correlated())
+        fail(ErrorCode::LOGICAL_ERROR, "A query depends on columns of a query around it, of which there is none");
     AnalyzedQuery analyzed;
     analyzed.columns = resolved.output;
     analyzed.plan = std::move(resolved.plan);
@@ -199,7 +216,8 @@ AnalyzedQuery analyze(const sql::Query& query, const AnalyzerContext& context) {
             for (const sql::SettingChange& change : query.select->settings)
                 if (change.name == name) text = change.value.text;
         if (text.empty())
-            if (const auto found = context.settings.find(std::string_view(name)); found != context.settings.end()) text = found->second;
+            if (const auto found = context.settings.find(std::string_view(name)); found != context.settings.end())
+                text = found->second;
         if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 19) return 0;
         return std::stoull(text);
     };
@@ -236,7 +254,8 @@ ExpressionPtr resolve_over_columns(const sql::Expr& expr, const std::vector<Outp
     ExpressionPtr resolved = scope.resolve(std::make_shared<sql::Expr>(expr), analysis::Clause::Where);
     analysis::for_each_column(*resolved, [&](const Expression& column) {
         if (column.index >= columns.size())
-            fail(ErrorCode::NOT_IMPLEMENTED, "Subqueries and arrayJoin are not supported here: {}", sql::column_name(expr));
+            fail(ErrorCode::NOT_IMPLEMENTED, "Subqueries and arrayJoin are not supported here: {}",
+                 sql::column_name(expr));
     });
     return resolved;
 }

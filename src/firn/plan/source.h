@@ -1,8 +1,8 @@
 // What a source of rows is to the planner and the executor: an Iceberg table, a file, numbers(), a system table.
 //
 // Planning: a Source says its columns; the optimizer leaves in a ScanRequest what the query needs of it; Source::scan()
-// plans the reading (for Iceberg: prunes manifests and files) and gives a Scan. Executing: workers take tasks from the Scan
-// and read batches, which hold the requested columns, in order, for just the rows that pass all filters.
+// plans the reading (for Iceberg: prunes manifests and files) and gives a Scan. Executing: workers take tasks from the
+// Scan and read batches, which hold the requested columns, in order, for just the rows that pass all filters.
 #pragma once
 
 #include <atomic>
@@ -26,18 +26,19 @@ struct SourceColumn {
 };
 
 /// A filter that becomes known while the query runs: from a join's build side or from a top-N's current threshold. The
-/// executor fills it and sets `ready`; a scan looks at each task's and each batch's begin and drops what cannot pass. It
-/// may be ignored: it only ever drops rows that cannot matter.
+/// executor fills it and sets `ready`; a scan looks at each task's and each batch's begin and drops what cannot pass.
+/// It may be ignored: it only ever drops rows that cannot matter.
 struct RuntimeFilter {
     size_t column = 0;  // index into ScanRequest::columns
     std::atomic<bool> ready{false};
 
     struct Content {
-        bool empty = false;          // the build side has no rows: nothing passes
-        VectorPtr min, max;          // one row each, of the column's type without Nullable; null = no bound. Inclusive.
-        bool keep_nulls = false;     // NULLs (and NaNs) pass whatever the bounds
-        VectorPtr values;            // all distinct values where they are few (flat, same type); null otherwise
-        std::shared_ptr<const std::vector<uint64_t>> bloom;  // bits by hash_rows of the value; null = none. Blocked: see bloom_might_contain
+        bool empty = false;       // the build side has no rows: nothing passes
+        VectorPtr min, max;       // one row each, of the column's type without Nullable; null = no bound. Inclusive.
+        bool keep_nulls = false;  // NULLs (and NaNs) pass whatever the bounds
+        VectorPtr values;         // all distinct values where they are few (flat, same type); null otherwise
+        std::shared_ptr<const std::vector<uint64_t>>
+            bloom;  // bits by hash_rows of the value; null = none. Blocked: see bloom_might_contain
     };
     std::shared_ptr<const Content> content() const {
         std::lock_guard lock(mutex);
@@ -59,7 +60,8 @@ private:
 
 /// A blocked bloom filter over hashes of hash_rows (of one column): size a power of two ≥ 1 words of 64 bits.
 inline void bloom_insert(std::vector<uint64_t>& bits, uint64_t hash) {
-    bits[(hash >> 32) & (bits.size() - 1)] |= (1ULL << (hash & 63)) | (1ULL << ((hash >> 6) & 63)) | (1ULL << ((hash >> 12) & 63));
+    bits[(hash >> 32) & (bits.size() - 1)] |=
+        (1ULL << (hash & 63)) | (1ULL << ((hash >> 6) & 63)) | (1ULL << ((hash >> 12) & 63));
 }
 inline bool bloom_might_contain(const std::vector<uint64_t>& bits, uint64_t hash) {
     const uint64_t mask = (1ULL << (hash & 63)) | (1ULL << ((hash >> 6) & 63)) | (1ULL << ((hash >> 12) & 63));
@@ -69,13 +71,13 @@ inline bool bloom_might_contain(const std::vector<uint64_t>& bits, uint64_t hash
 /// The aggregates that a source may answer from metadata, for a query that wants nothing else of it.
 struct MetadataAggregate {
     enum class Kind : uint8_t { Count, Min, Max } kind = Kind::Count;
-    size_t column = 0;  // of ScanRequest::columns; Min, Max, and Count of a column's not-NULL values
+    size_t column = 0;       // of ScanRequest::columns; Min, Max, and Count of a column's not-NULL values
     bool count_rows = true;  // Count: of rows
 };
 
 struct ScanRequest {
-    std::vector<size_t> columns;            // of Source::columns(), in the order wanted; may be empty (only the count matters)
-    std::vector<ExpressionPtr> filters;     // conjuncts over `columns` positions; the scan applies every one exactly
+    std::vector<size_t> columns;  // of Source::columns(), in the order wanted; may be empty (only the count matters)
+    std::vector<ExpressionPtr> filters;  // conjuncts over `columns` positions; the scan applies every one exactly
     /// Rows after which the query needs no more (LIMIT without ORDER BY, after filters); a hint.
     std::optional<uint64_t> limit;
     std::vector<std::shared_ptr<RuntimeFilter>> runtime_filters;
@@ -85,8 +87,8 @@ struct ScanRequest {
     /// Columns that no operator above the scan reads (only filters do) need not be filled: true = wanted in the output.
     /// Empty = all wanted. A column not wanted comes as any vector of the right size (a Constant of defaults).
     std::vector<bool> output;
-    /// Not empty: the query is exactly these aggregates over the rows that pass. The scan may answer some files (or all)
-    /// from metadata: see Scan::metadata_partials.
+    /// Not empty: the query is exactly these aggregates over the rows that pass. The scan may answer some files (or
+    /// all) from metadata: see Scan::metadata_partials.
     std::vector<MetadataAggregate> aggregates;
 };
 
@@ -105,18 +107,18 @@ public:
     virtual std::unique_ptr<ScanTask> next_task() = 0;
     /// Rows that will be given at most, as far as planning knows; for build sides, progress and pre-sizing.
     virtual std::optional<uint64_t> row_estimate() const { return std::nullopt; }
-    /// For ScanRequest::aggregates: one row a file (or group of files) answered from metadata, columns = the aggregates'
-    /// values (Count: UInt64; Min, Max: the column's type, Nullable when it is or when it may have no row). Those files give no
-    /// tasks. Empty when none were.
+    /// For ScanRequest::aggregates: one row a file (or group of files) answered from metadata, columns = the
+    /// aggregates' values (Count: UInt64; Min, Max: the column's type, Nullable when it is or when it may have no row).
+    /// Those files give no tasks. Empty when none were.
     virtual std::vector<Batch> metadata_partials() { return {}; }
     /// Lines for EXPLAIN: what was kept and skipped at which level, and why.
     virtual std::vector<std::string> explain() const { return {}; }
 };
 
 struct ColumnEstimate {
-    std::optional<double> distinct;     // number of distinct values
+    std::optional<double> distinct;  // number of distinct values
     std::optional<double> null_fraction;
-    VectorPtr min, max;                 // one row each, null when not known; need not be exact
+    VectorPtr min, max;  // one row each, null when not known; need not be exact
 };
 
 class Source {

@@ -9,7 +9,9 @@ namespace firn::plan::analysis {
 
 namespace {
 
-ExpressionPtr boolean(bool value) { return make_constant(make_value<uint8_t>(make_type(TypeId::UInt8), value ? 1 : 0)); }
+ExpressionPtr boolean(bool value) {
+    return make_constant(make_value<uint8_t>(make_type(TypeId::UInt8), value ? 1 : 0));
+}
 
 std::vector<Batch> run(Session& session, NodePtr plan) {
     if (!session.context.run_subquery)
@@ -45,7 +47,8 @@ ExpressionPtr Scope::resolve_scalar_subquery(const sql::Expr& expr) {
     if (compares_with_all(*expr.query)) ++session.subquery_count;
     auto query = std::make_shared<ResolvedQuery>(resolve_query(session, *expr.query, this, false));
     if (query->correlated()) {
-        if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");
+        if (!lambdas.empty())
+            fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");
         if (query->output.size() != 1)
             fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery of {} columns in an expression is not supported",
                  query->output.size());
@@ -61,7 +64,8 @@ ExpressionPtr Scope::resolve_scalar_subquery(const sql::Expr& expr) {
     std::vector<VectorPtr> values;
     for (const Batch& batch : run(session, std::move(query->plan))) {
         rows += batch.rows;
-        if (rows > 1) fail(ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY, "Scalar subquery returned more than one row");
+        if (rows > 1)
+            fail(ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY, "Scalar subquery returned more than one row");
         if (batch.rows == 1)
             for (const VectorPtr& value : batch.columns) values.push_back(copy_owned(flatten(value)));
     }
@@ -69,7 +73,8 @@ ExpressionPtr Scope::resolve_scalar_subquery(const sql::Expr& expr) {
         const TypePtr type = make_nullable(output[0].type);
         if (rows == 0) {
             if (!accepts_null(*type))
-                fail(ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY, "Scalar subquery returned no row of type {}, which cannot be NULL", type->name());
+                fail(ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY,
+                     "Scalar subquery returned no row of type {}, which cannot be NULL", type->name());
             return make_constant(make_null_value(type));
         }
         return make_constant(flatten(functions::cast_vector(values[0], type, functions())));
@@ -95,7 +100,8 @@ ExpressionPtr Scope::resolve_exists(const sql::Expr& expr) {
     session.subquery_names[&subquery] = fmt::format("_subquery_{}", ++session.subquery_count);
     auto query = std::make_shared<ResolvedQuery>(resolve_query(session, *subquery.query, this, false));
     if (query->correlated()) {
-        if (!lambdas.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");
+        if (!lambdas.empty())
+            fail(ErrorCode::NOT_IMPLEMENTED, "A correlated subquery inside of a lambda is not supported");
         Slot slot;
         slot.kind = Slot::Kind::Exists;
         slot.type = make_type(TypeId::UInt8);
@@ -114,12 +120,14 @@ ExpressionPtr Scope::resolve_exists(const sql::Expr& expr) {
     return boolean(rows > 0);
 }
 
-ExpressionPtr Scope::resolve_in_query(ExpressionPtr left, const sql::Expr& left_expr, std::shared_ptr<ResolvedQuery> query) {
+ExpressionPtr Scope::resolve_in_query(ExpressionPtr left, const sql::Expr& left_expr,
+                                      std::shared_ptr<ResolvedQuery> query) {
     if (query->correlated())
         fail(ErrorCode::NOT_IMPLEMENTED, "Correlated subqueries are not supported as IN function arguments yet");
     const size_t width = query->output.size();
     if (!lambdas.empty()) {
-        if (width != 1) fail(ErrorCode::NOT_IMPLEMENTED, "A subquery of {} columns inside of a lambda is not supported", width);
+        if (width != 1)
+            fail(ErrorCode::NOT_IMPLEMENTED, "A subquery of {} columns inside of a lambda is not supported", width);
         return call("in", {std::move(left), set_of_values(session, std::move(query->plan))});
     }
     Slot slot;
@@ -137,7 +145,8 @@ ExpressionPtr Scope::resolve_in_query(ExpressionPtr left, const sql::Expr& left_
         for (size_t i = 0; i < width; ++i) slot.arguments.push_back(*subcolumn(left, std::to_string(i + 1)));
     }
     if (slot.arguments.size() != width)
-        fail(ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH, "Number of columns in section IN doesn't match: {} at the left, {} at the right",
+        fail(ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH,
+             "Number of columns in section IN doesn't match: {} at the left, {} at the right",
              plain->id() == TypeId::Tuple ? plain->children().size() : 1, width);
     slot.query = std::move(query);
     // The rows may be wanted by more than one join.
@@ -151,14 +160,16 @@ ExpressionPtr Scope::resolve_in_query(ExpressionPtr left, const sql::Expr& left_
 
 ExpressionPtr Scope::resolve_in(const sql::Expr& expr, bool negated) {
     if (expr.args.size() != 2)
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes two arguments, {} were given", expr.name, expr.args.size());
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes two arguments, {} were given", expr.name,
+             expr.args.size());
     const sql::Expr& right = *expr.args[1];
     const auto negate_if = [&](ExpressionPtr found) { return negated ? call("not", {std::move(found)}) : found; };
     ExpressionPtr left = resolve_unaliased(*expr.args[0]);
     if (right.is(sql::ExprKind::Subquery)) {
         session.subquery_names[&right] = fmt::format("_subquery_{}", ++session.subquery_count);
-        return negate_if(resolve_in_query(std::move(left), *expr.args[0],
-                                          std::make_shared<ResolvedQuery>(resolve_query(session, *right.query, this, false))));
+        return negate_if(
+            resolve_in_query(std::move(left), *expr.args[0],
+                             std::make_shared<ResolvedQuery>(resolve_query(session, *right.query, this, false))));
     }
     ExpressionPtr set;
     if (right.is(sql::ExprKind::Identifier)) {
@@ -193,7 +204,8 @@ ExpressionPtr Scope::resolve_in(const sql::Expr& expr, bool negated) {
     } else {
         set = resolve_unaliased(right);
     }
-    if (set->kind == Expression::Kind::Constant) return call(negated ? "notIn" : "in", {std::move(left), std::move(set)});
+    if (set->kind == Expression::Kind::Constant)
+        return call(negated ? "notIn" : "in", {std::move(left), std::move(set)});
     if (right.is_function("tuple") || right.is_function("array")) {
         ExpressionPtr any;
         for (const ExpressionPtr& element : resolve_list(right.args)) {

@@ -35,7 +35,8 @@ NodePtr SelectBuilder::build_totals() {
         AggregateCall made;
         made.function = entry.call.function;
         made.name = entry.call.name;
-        for (const ExpressionPtr& argument : entry.call.arguments) made.arguments.push_back(remap_columns(argument, totals_places_));
+        for (const ExpressionPtr& argument : entry.call.arguments)
+            made.arguments.push_back(remap_columns(argument, totals_places_));
         replacements[entry.slot] = make_column(node->output.size(), made.function->result_type());
         node->output.push_back({entry.call.name, made.function->result_type()});
         node->aggregates.push_back(std::move(made));
@@ -47,11 +48,15 @@ NodePtr SelectBuilder::build_totals() {
         const ExpressionPtr now = current(item.expression);
         replacements.resize(scope.slots.size());
         for_each_column(*now, [&](const Expression& column) {
-            if (!replacements[column.index]) replacements[column.index] = make_constant(Vector::defaults(column.type, 1));
+            if (!replacements[column.index])
+                replacements[column.index] = make_constant(Vector::defaults(column.type, 1));
         });
-        expressions.push_back(transform(now, [&](const ExpressionPtr& part) -> ExpressionPtr {
-            return part->kind == Expression::Kind::Column ? replacements[part->index] : nullptr;
-        }, scope.functions()));
+        expressions.push_back(transform(
+            now,
+            [&](const ExpressionPtr& part) -> ExpressionPtr {
+                return part->kind == Expression::Kind::Column ? replacements[part->index] : nullptr;
+            },
+            scope.functions()));
         names.push_back(item.name);
     }
     return make_project(std::move(node), std::move(expressions), std::move(names));

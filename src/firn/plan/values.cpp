@@ -31,10 +31,14 @@ std::vector<OutputColumn> parse_structure(std::string_view text) {
         int depth = 0;
         bool quoted = false;
         while (at < text.size() && (quoted || depth > 0 || text[at] != ',')) {
-            if (text[at] == '\\' && quoted) ++at;
-            else if (text[at] == '\'') quoted = !quoted;
-            else if (!quoted && text[at] == '(') ++depth;
-            else if (!quoted && text[at] == ')') --depth;
+            if (text[at] == '\\' && quoted)
+                ++at;
+            else if (text[at] == '\'')
+                quoted = !quoted;
+            else if (!quoted && text[at] == '(')
+                ++depth;
+            else if (!quoted && text[at] == ')')
+                --depth;
             ++at;
         }
         if (at > text.size()) at = text.size();
@@ -59,7 +63,8 @@ void check_fits(const VectorPtr& value, const TypePtr& type, const functions::Fu
     if (!is_integer(from) || !is_integer(to) || value->is_null(0)) return;
     const VectorPtr back = functions::cast_vector(functions::cast_vector(value, type, context), value->type(), context);
     if (compare_values(*flatten(back), 0, *value, 0) != 0)
-        fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Value {} of values() does not fit into {}", to_string(*make_constant(value)), type->name());
+        fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Value {} of values() does not fit into {}",
+             to_string(*make_constant(value)), type->name());
 }
 
 /// The fields of one row: those of a tuple, or the value itself.
@@ -73,7 +78,8 @@ std::vector<VectorPtr> fields_of(const VectorPtr& value, size_t width) {
 }  // namespace
 
 NodePtr Scope::values_function(const sql::Expr& call) {
-    if (call.args.empty()) fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Table function values needs at least one argument");
+    if (call.args.empty())
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Table function values needs at least one argument");
     std::vector<OutputColumn> named;
     size_t first = 0;
     if (is_structure(*call.args[0])) {
@@ -88,8 +94,8 @@ NodePtr Scope::values_function(const sql::Expr& call) {
         rows.push_back(fields_of(value->constant, named.size()));
         const size_t width = named.empty() ? rows.front().size() : named.size();
         if (rows.back().size() != width)
-            fail(ErrorCode::BAD_ARGUMENTS, "Values table function requires all rows to have {} fields, {} has {}", width,
-                 sql::column_name(*call.args[i]), rows.back().size());
+            fail(ErrorCode::BAD_ARGUMENTS, "Values table function requires all rows to have {} fields, {} has {}",
+                 width, sql::column_name(*call.args[i]), rows.back().size());
     }
     if (named.empty())
         for (size_t i = 0; i < rows.front().size(); ++i) {

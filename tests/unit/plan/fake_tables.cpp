@@ -28,29 +28,42 @@ FakeTables::FakeTables() {
         columns.push_back({"_path", functions::parse_type_name("LowCardinality(String)"), true, ""});
         auto source = std::make_shared<FakeSource>(name, std::move(columns), rows);
         static const std::map<std::string, double> kDistinct = {
-            {"l_orderkey", 1500000}, {"l_partkey", 200000}, {"l_suppkey", 10000}, {"o_custkey", 100000}, {"c_nationkey", 25},
-            {"s_nationkey", 25}, {"n_regionkey", 5}, {"ps_partkey", 200000}, {"ps_suppkey", 10000}};
+            {"l_orderkey", 1500000}, {"l_partkey", 200000},  {"l_suppkey", 10000},
+            {"o_custkey", 100000},   {"c_nationkey", 25},    {"s_nationkey", 25},
+            {"n_regionkey", 5},      {"ps_partkey", 200000}, {"ps_suppkey", 10000}};
         source->distinct_ = kDistinct;
         tables_[name] = std::move(source);
     }
 }
 
 std::optional<ResolvedTable> FakeTables::resolve_table(const std::string& database, const std::string& table) {
-    if (!database.empty() && database != "default" && database != "system") fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", database);
+    if (!database.empty() && database != "default" && database != "system")
+        fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", database);
     if (database == "system") {
-        if (table == "numbers") return ResolvedTable{std::make_shared<FakeSource>("numbers", std::vector<SourceColumn>{{"number", make_type(TypeId::UInt64), false, ""}}, std::nullopt), nullptr};
-        if (table == "one") return ResolvedTable{std::make_shared<FakeSource>("one", std::vector<SourceColumn>{{"dummy", make_type(TypeId::UInt8), false, ""}}, 1), nullptr};
+        if (table == "numbers")
+            return ResolvedTable{
+                std::make_shared<FakeSource>(
+                    "numbers", std::vector<SourceColumn>{{"number", make_type(TypeId::UInt64), false, ""}},
+                    std::nullopt),
+                nullptr};
+        if (table == "one")
+            return ResolvedTable{
+                std::make_shared<FakeSource>(
+                    "one", std::vector<SourceColumn>{{"dummy", make_type(TypeId::UInt8), false, ""}}, 1),
+                nullptr};
     }
     const auto found = tables_.find(table);
     if (found == tables_.end()) return std::nullopt;
     return ResolvedTable{found->second, nullptr};
 }
 
-std::shared_ptr<const Source> FakeTables::resolve_table_function(const sql::Expr& call, const std::vector<TableFunctionArgument>& arguments,
-                                                                 const std::function<std::optional<std::string>(std::string_view)>&) {
+std::shared_ptr<const Source> FakeTables::resolve_table_function(
+    const sql::Expr& call, const std::vector<TableFunctionArgument>& arguments,
+    const std::function<std::optional<std::string>(std::string_view)>&) {
     if (call.name == "numbers" || call.name == "numbers_mt" || call.name == "generate_series") {
         const std::string column = call.name == "generate_series" ? "generate_series" : "number";
-        return std::make_shared<FakeSource>("numbers", std::vector<SourceColumn>{{column, make_type(TypeId::UInt64), false, ""}}, 10);
+        return std::make_shared<FakeSource>(
+            "numbers", std::vector<SourceColumn>{{column, make_type(TypeId::UInt64), false, ""}}, 10);
     }
     if (call.name != "icebergLocal") return nullptr;
     const std::string path(arguments.at(0).value->values<StringRef>()[0].view());
@@ -107,10 +120,12 @@ namespace {
 void check_expression(const Expression& expression, const std::vector<OutputColumn>& input, const Node& node) {
     if (expression.kind == Expression::Kind::Column) {
         if (expression.index >= input.size())
-            throw std::runtime_error(fmt::format("column {} of {} in node {}", expression.index, input.size(), static_cast<int>(node.kind)));
+            throw std::runtime_error(
+                fmt::format("column {} of {} in node {}", expression.index, input.size(), static_cast<int>(node.kind)));
         if (!same_type(expression.type, input[expression.index].type))
-            throw std::runtime_error(fmt::format("column {} is {}, read as {} in node {}", expression.index, input[expression.index].type->name(),
-                                                 expression.type->name(), static_cast<int>(node.kind)));
+            throw std::runtime_error(fmt::format("column {} is {}, read as {} in node {}", expression.index,
+                                                 input[expression.index].type->name(), expression.type->name(),
+                                                 static_cast<int>(node.kind)));
     }
     for (const ExpressionPtr& argument : expression.arguments) check_expression(*argument, input, node);
 }
@@ -127,30 +142,42 @@ void check_plan(const Node& node) {
         for (const ExpressionPtr& expression : expressions) check_expression(*expression, over, node);
     };
     switch (node.kind) {
-        case NodeKind::Scan: check(static_cast<const ScanNode&>(node).request.filters, node.output); break;
-        case NodeKind::Project: check(static_cast<const ProjectNode&>(node).expressions, input); break;
-        case NodeKind::Filter: check(static_cast<const FilterNode&>(node).conjuncts, input); break;
+        case NodeKind::Scan:
+            check(static_cast<const ScanNode&>(node).request.filters, node.output);
+            break;
+        case NodeKind::Project:
+            check(static_cast<const ProjectNode&>(node).expressions, input);
+            break;
+        case NodeKind::Filter:
+            check(static_cast<const FilterNode&>(node).conjuncts, input);
+            break;
         case NodeKind::Aggregate:
             check(static_cast<const AggregateNode&>(node).keys, input);
-            for (const AggregateCall& call : static_cast<const AggregateNode&>(node).aggregates) check(call.arguments, input);
+            for (const AggregateCall& call : static_cast<const AggregateNode&>(node).aggregates)
+                check(call.arguments, input);
             break;
         case NodeKind::Join: {
             const auto& join = static_cast<const JoinNode&>(node);
             check(join.left_keys, node.children[0]->output);
             check(join.right_keys, node.children[1]->output);
             check(join.residual, input);
-            if (join.left_keys.size() != join.right_keys.size()) throw std::runtime_error("keys of a join are not in pairs");
+            if (join.left_keys.size() != join.right_keys.size())
+                throw std::runtime_error("keys of a join are not in pairs");
             for (size_t i = 0; i < join.left_keys.size(); ++i)
-                if (!same_type(join.left_keys[i]->type, join.right_keys[i]->type)) throw std::runtime_error("keys of a join differ in type");
+                if (!same_type(join.left_keys[i]->type, join.right_keys[i]->type))
+                    throw std::runtime_error("keys of a join differ in type");
             break;
         }
         case NodeKind::Sort:
             for (const SortKey& key : static_cast<const SortNode&>(node).keys) check({key.expression}, input);
             break;
-        case NodeKind::Cte: check_plan(*static_cast<const CteNode&>(node).shared->plan);
-            if (static_cast<const CteNode&>(node).shared->plan->output.size() != node.output.size()) throw std::runtime_error("columns of a shared plan");
+        case NodeKind::Cte:
+            check_plan(*static_cast<const CteNode&>(node).shared->plan);
+            if (static_cast<const CteNode&>(node).shared->plan->output.size() != node.output.size())
+                throw std::runtime_error("columns of a shared plan");
             break;
-        default: break;
+        default:
+            break;
     }
 }
 

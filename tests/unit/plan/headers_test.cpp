@@ -57,7 +57,8 @@ Count check_area(const std::string& area, bool verbose) {
     const std::filesystem::path root = std::filesystem::path(FIRN_SOURCE_DIR) / "tests/conformance/cases" / area;
     for (const auto& entry : std::filesystem::directory_iterator(root)) {
         if (entry.path().extension() != ".sql") continue;
-        const auto answers = split(read_file(std::filesystem::path(entry.path()).replace_extension(".expected")), "\n---\n");
+        const auto answers =
+            split(read_file(std::filesystem::path(entry.path()).replace_extension(".expected")), "\n---\n");
         size_t number = 0;
         Planner planner;
         for (std::string text : split(read_file(entry.path()), ";\n")) {
@@ -86,7 +87,9 @@ Count check_area(const std::string& area, bool verbose) {
                 continue;
             }
             ++count.failed;
-            if (verbose) std::cout << area << "/" << entry.path().stem().string() << ": " << text << "\n  got: " << got << "\n  wanted: " << wanted << "\n";
+            if (verbose)
+                std::cout << area << "/" << entry.path().stem().string() << ": " << text << "\n  got: " << got
+                          << "\n  wanted: " << wanted << "\n";
         }
     }
     return count;
@@ -102,10 +105,11 @@ TEST_P(Headers, MatchCorpus) {
     EXPECT_GT(count.passed, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Areas, Headers,
-                         testing::Values(std::pair<const char*, size_t>{"select", 11}, std::pair<const char*, size_t>{"joins", 0},
-                                         std::pair<const char*, size_t>{"groupby", 0}, std::pair<const char*, size_t>{"orderlimit", 15},
-                                         std::pair<const char*, size_t>{"errors", 16}, std::pair<const char*, size_t>{"windows", 2}));
+INSTANTIATE_TEST_SUITE_P(
+    Areas, Headers,
+    testing::Values(std::pair<const char*, size_t>{"select", 11}, std::pair<const char*, size_t>{"joins", 0},
+                    std::pair<const char*, size_t>{"groupby", 0}, std::pair<const char*, size_t>{"orderlimit", 15},
+                    std::pair<const char*, size_t>{"errors", 16}, std::pair<const char*, size_t>{"windows", 2}));
 
 }  // namespace
 }  // namespace firn::plan::test

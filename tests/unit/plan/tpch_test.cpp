@@ -35,7 +35,8 @@ TEST_P(Tpch, PlansWithoutCrossJoin) {
     static constexpr int kWithComment[] = {2, 10, 13, 16};
     if (std::find(std::begin(kWithComment), std::end(kWithComment), GetParam()) != std::end(kWithComment)) return;
     for (const Node* node : nodes_of(*plan, NodeKind::Scan))
-        for (const OutputColumn& column : node->output) EXPECT_EQ(column.name.find("_comment"), std::string::npos) << column.name;
+        for (const OutputColumn& column : node->output)
+            EXPECT_EQ(column.name.find("_comment"), std::string::npos) << column.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Queries, Tpch, testing::Range(1, 23));
