@@ -24,10 +24,7 @@ suite_unit() {
 }
 suite_cli() { needs_engine || return 0; python3 tests/cli/run.py --firn "$firn"; }
 suite_sql() { needs_engine || return 0; python3 tests/sql/run.py --firn "$firn"; }
-suite_fixtures() {
-    needs_engine || return 0
-    python3 tests/fixtures/check.py --firn "$firn"
-}
+suite_fixtures() { needs_engine || return 0; python3 tests/fixtures/run.py --firn "$firn"; }
 suite_cases() { needs_engine || return 0; python3 tests/cases/run_reading.py --firn "$firn"; }
 suite_conformance() { needs_engine || return 0; python3 tests/conformance/ratchet.py --firn "$firn"; }
 suite_differential() { needs_engine || return 0; python3 tests/differential/run.py --firn "$firn"; }
