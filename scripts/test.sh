@@ -9,30 +9,21 @@ release_build() {
     firn=$PWD/build/release/firn
 }
 
-# Suites that ask firn itself: until the program is in the tree they have nothing to ask.
-needs_engine() {
-    release_build
-    [ -x "$firn" ] && return
-    compgen -G 'src/firn/cli/*.cpp' >/dev/null && die "build/release/firn was not built"
-    say "no program in this tree yet: skipped"
-    return 1
-}
-
 suite_unit() {
     release_build
     ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(jobs)"
 }
-suite_cli() { needs_engine || return 0; python3 tests/cli/run.py --firn "$firn"; }
-suite_sql() { needs_engine || return 0; python3 tests/sql/run.py --firn "$firn"; }
-suite_fixtures() { needs_engine || return 0; python3 tests/fixtures/run.py --firn "$firn"; }
-suite_cases() { needs_engine || return 0; python3 tests/cases/run_reading.py --firn "$firn"; }
-suite_conformance() { needs_engine || return 0; python3 tests/conformance/ratchet.py --firn "$firn"; }
-suite_differential() { needs_engine || return 0; python3 tests/differential/run.py --firn "$firn"; }
-suite_docs() { needs_engine || return 0; python3 tests/docs/run.py --firn "$firn"; }
+suite_cli() { release_build; python3 tests/cli/run.py --firn "$firn"; }
+suite_sql() { release_build; python3 tests/sql/run.py --firn "$firn"; }
+suite_fixtures() { release_build; python3 tests/fixtures/run.py --firn "$firn"; }
+suite_cases() { release_build; python3 tests/cases/run_reading.py --firn "$firn"; }
+suite_conformance() { release_build; python3 tests/conformance/ratchet.py --firn "$firn"; }
+suite_differential() { release_build; python3 tests/differential/run.py --firn "$firn"; }
+suite_docs() { release_build; python3 tests/docs/run.py --firn "$firn"; }
 suite_lint() { lint; }
 
 suite_parquet() {
-    needs_engine || return 0
+    release_build
     local place=${FIRN_PARQUET_TESTING:-../shared/parquet-testing}
     [ -d "$place/data" ] || { say "no parquet-testing at $place: skipped"; return 0; }
     setup_requirements tests/requirements.txt
@@ -40,7 +31,7 @@ suite_parquet() {
 }
 
 suite_package() {
-    needs_engine || return 0
+    release_build
     package_archive
     scripts/try_package.sh build/"$(package_name)".tar.gz
 }
