@@ -134,6 +134,7 @@ Overload integer_division(const ArithmeticCall& call, const TypePtr& a, const Ty
     if (is_signed(a) && !positive && bits < 64) bits *= 2;
     const TypePtr result = integer_type(bits, is_signed(a) && !positive);
     return {result, [=](const KernelArguments& arguments) {
+                if (by_zero == ByZero::Throw) check_least(arguments[0], arguments[1], arguments.rows);
                 const VectorPtr right = as_type(arguments[1], common);
                 VectorPtr rest = divide_in(common, as_type(arguments[0], common), right, arguments.rows, true, by_zero);
                 if (positive && common->id() == TypeId::Int64)

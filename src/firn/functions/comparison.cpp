@@ -316,6 +316,25 @@ Overload resolve_pair(const Comparison& comparison, Argument a, Argument b) {
     fail_types(comparison, *a.type, *b.type);
 }
 
+/// x <=> y: NULL equals NULL and nothing else.
+Overload resolve_distinct(std::span<const Argument> arguments, const FunctionContext& context, bool wanted) {
+    const auto equals = FunctionRegistry::instance().bind("equals", {arguments[0], arguments[1]}, context);
+    return {boolean(), [equals, wanted](const KernelArguments& call) {
+                auto out = Buffer::allocate_zeroed(call.rows);
+                auto* same = out->mutable_as<uint8_t>();
+                const VectorPtr compared = equals->execute(call.vectors, call.rows);
+                if (compared->flat_base().type()->physical() != Physical::None)
+                    for (const uint32_t row : selected_rows(compared)) same[row] = 1;
+                const auto is_null = [](const VectorPtr& vector, size_t row) { return vector->flat_base().type()->physical() == Physical::None || vector->is_null(row); };
+                for (size_t i = 0; i < call.rows; ++i) {
+                    const bool left = is_null(call[0], i), right = is_null(call[1], i);
+                    if (left || right) same[i] = left && right;
+                    same[i] = (same[i] != 0) == wanted;
+                }
+                return Vector::flat(boolean(), call.rows, std::move(out));
+            }};
+}
+
 }  // namespace
 
 void register_comparison_functions(FunctionRegistry& registry) {
@@ -329,6 +348,14 @@ void register_comparison_functions(FunctionRegistry& registry) {
         definition.resolve = [name = std::string(name), op = op](std::span<const Argument> arguments, const FunctionContext& context) {
             return resolve_pair({op, name, &context}, arguments[0], arguments[1]);
         };
+        registry.add(std::move(definition));
+    }
+    for (const bool wanted : {true, false}) {
+        Definition definition;
+        definition.name = wanted ? "isNotDistinctFrom" : "isDistinctFrom";
+        definition.nulls = NullHandling::Custom;
+        definition.min_arguments = definition.max_arguments = 2;
+        definition.resolve = [wanted](std::span<const Argument> arguments, const FunctionContext& context) { return resolve_distinct(arguments, context, wanted); };
         registry.add(std::move(definition));
     }
 }

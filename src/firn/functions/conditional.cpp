@@ -1,4 +1,5 @@
 // if, multiIf, caseWithExpression, ifNull, coalesce, greatest, least: one of several values a row.
+#include <cmath>
 #include <cstring>
 
 #include "firn/functions/argument_types.h"
@@ -112,7 +113,7 @@ Overload resolve_case(std::span<const Argument> arguments, const FunctionContext
     std::vector<std::shared_ptr<const BoundFunction>> tests;
     std::vector<TypePtr> types;
     for (size_t i = 1; i + 1 < arguments.size(); i += 2) {
-        tests.push_back(FunctionRegistry::instance().bind("equals", {arguments[0], arguments[i]}, context));
+        tests.push_back(FunctionRegistry::instance().bind("isNotDistinctFrom", {arguments[0], arguments[i]}, context));
         types.push_back(arguments[i + 1].type);
     }
     types.push_back(arguments.back().type);
@@ -170,6 +171,13 @@ Overload resolve_coalesce(std::span<const Argument> arguments, const FunctionCon
             }};
 }
 
+bool is_nan(const Vector& vector, size_t row) {
+    const Vector& flat = vector.flat_base();
+    const size_t at = vector.base_row(row);
+    if (flat.type()->physical() == Physical::Float64) return std::isnan(flat.values<double>()[at]);
+    return flat.type()->physical() == Physical::Float32 && std::isnan(flat.values<float>()[at]);
+}
+
 /// greatest and least skip NULL; NULL only where all are.
 Overload resolve_extreme(std::span<const Argument> arguments, const FunctionContext& context, int direction) {
     std::vector<TypePtr> types;
@@ -187,7 +195,9 @@ Overload resolve_extreme(std::span<const Argument> arguments, const FunctionCont
                     for (size_t i = 0; i < call.rows; ++i) {
                         const Vector& best = *sources[choice[i]];
                         if (sources[n]->is_null(i)) continue;
-                        if (best.is_null(i) || compare_values(*sources[n], i, best, i) * direction > 0) choice[i] = static_cast<uint32_t>(n);
+                        // As `best > next ? best : next` gives it: a comparison with NaN is false.
+                        if (best.is_null(i) || is_nan(best, i) || is_nan(*sources[n], i) || compare_values(best, i, *sources[n], i) * direction <= 0)
+                            choice[i] = static_cast<uint32_t>(n);
                     }
                 return select_rows(branches.type, sources, choice.data(), call.rows);
             }};

@@ -140,7 +140,7 @@ void add_conversion(FunctionRegistry& registry, const Family& family, OnFailure 
     definition.min_arguments = 1;
     definition.max_arguments = family.most + (on_failure == OnFailure::Default ? 1 : on_failure == OnFailure::Throw ? 0 : family.most > 1 ? 0 : 1);
     if (on_failure == OnFailure::Null || on_failure == OnFailure::Zero) definition.max_arguments = family.most;
-    definition.resolve = [=, name = definition.name](std::span<const Argument> arguments, const FunctionContext& context) {
+    const auto resolve = [=, name = definition.name](std::span<const Argument> arguments, const FunctionContext& context, OnFailure failing) {
         const TypePtr from = arguments[0].type;
         if ((on_failure == OnFailure::Null || on_failure == OnFailure::Zero) && !is_string_like(from->id()))
             fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument of function {}: it takes a String", from->name(), name);
@@ -152,15 +152,20 @@ void add_conversion(FunctionRegistry& registry, const Family& family, OnFailure 
         TypePtr source = from;
         if (family.target == date_target && target.used == 2 && from->id() == TypeId::DateTime) source = make_datetime(used.time_zone);
         if (family.target == date_target && target.used == 2 && from->id() == TypeId::DateTime64) source = make_datetime64(from->scale(), used.time_zone);
-        Kernel kernel = conversion_kernel(source, target.type, used, on_failure, false);
+        Kernel kernel = conversion_kernel(source, target.type, used, failing, false);
         if (!same_type(source, from))
             kernel = [inner = std::move(kernel), source](const KernelArguments& call) {
                 std::vector<VectorPtr> vectors(call.vectors.begin(), call.vectors.end());
                 vectors[0] = retype(vectors[0], source);
                 return inner({vectors, {}, call.rows});
             };
-        return Overload{on_failure == OnFailure::Null ? make_nullable(target.type) : target.type, std::move(kernel)};
+        return Overload{failing == OnFailure::Null ? make_nullable(target.type) : target.type, std::move(kernel)};
     };
+    definition.resolve = [=](std::span<const Argument> arguments, const FunctionContext& context) { return resolve(arguments, context, on_failure); };
+    if (on_failure == OnFailure::Throw)
+        definition.resolve_nullable = [=](std::span<const Argument> arguments, const FunctionContext& context) {
+            return resolve(arguments, context, is_string_like(arguments[0].type->id()) ? OnFailure::Null : on_failure);
+        };
     if (on_failure == OnFailure::Throw) {
         const auto find = [family](std::span<const Argument> arguments, size_t which, const Vector* low, const Vector* high) {
             if (which != 0) return Monotonic::No;

@@ -91,6 +91,9 @@ struct Definition {
     bool fold_constants = true;           // false: stays a call though all arguments are constant (materialize, rand)
     /// Gives result type and kernel, or throws (ILLEGAL_TYPE_OF_ARGUMENT …). Lambdas come with type Function.
     std::function<Overload(std::span<const Argument>, const FunctionContext&)> resolve;
+    /// The same where an argument (without it by now) is Nullable, for functions that then do something else with what they
+    /// cannot compute: toInt32 of a Nullable(String) that is no number is NULL. Optional.
+    std::function<Overload(std::span<const Argument>, const FunctionContext&)> resolve_nullable;
     /// For higher-order functions: parameter types of the lambda at argument 0, given the other arguments (argument 0's
     /// type is null). Empty function: takes no lambda. `parameters`: how many the lambda has.
     std::function<std::vector<TypePtr>(std::span<const Argument>, size_t parameters)> lambda_parameters;

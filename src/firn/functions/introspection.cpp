@@ -87,7 +87,7 @@ VectorPtr setting_value(Arguments arguments, const FunctionContext& context) {
 
 void register_introspection_functions(FunctionRegistry& registry) {
     Definition type_name = any_type("toTypeName", 1, 1);
-    type_name.resolve = [](Arguments arguments, const FunctionContext&) { return always(text_value(arguments[0].type->name())); };
+    type_name.resolve = [](Arguments arguments, const FunctionContext&) { return always(text_value(pretty_name(*arguments[0].type))); };
     registry.add(std::move(type_name));
 
     Definition materialize = any_type("materialize", 1, 1);

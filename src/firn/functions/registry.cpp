@@ -141,7 +141,7 @@ std::shared_ptr<const BoundFunction> FunctionRegistry::bind(std::string_view nam
         bound->result_ = bound->kernel_result_ = make_nullable(make_type(TypeId::Nothing));
         return bound;
     }
-    Overload overload = definition->resolve(arguments, context);
+    Overload overload = nullable && definition->resolve_nullable ? definition->resolve_nullable(arguments, context) : definition->resolve(arguments, context);
     bound->kernel_ = std::move(overload.kernel);
     bound->kernel_result_ = overload.result;
     bound->result_ = nullable ? make_nullable(overload.result) : overload.result;

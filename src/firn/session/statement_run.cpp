@@ -278,8 +278,8 @@ void StatementRun::run_describe(const sql::DescribeStatement& statement) {
     const bool compact = settings_.get_bool("describe_compact_output");
     std::vector<std::vector<std::string>> rows;
     for (size_t i = 0; i < columns.size(); ++i) {
-        if (compact) rows.push_back({columns[i].name, columns[i].type->name()});
-        else rows.push_back({columns[i].name, columns[i].type->name(), "", "", comments[i], "", ""});
+        if (compact) rows.push_back({columns[i].name, pretty_name(*columns[i].type)});
+        else rows.push_back({columns[i].name, pretty_name(*columns[i].type), "", "", comments[i], "", ""});
     }
     if (compact) return output_rows({{"name", text}, {"type", text}}, rows);
     output_rows({{"name", text}, {"type", text}, {"default_type", text}, {"default_expression", text}, {"comment", text}, {"codec_expression", text}, {"ttl_expression", text}}, rows);

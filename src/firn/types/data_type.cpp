@@ -331,4 +331,40 @@ const Int256& wide_power_of_ten(int n) {
     return powers[static_cast<size_t>(n)];
 }
 
+namespace {
+
+void append_pretty(std::string& out, const DataType& type, size_t indent) {
+    switch (type.id()) {
+        case TypeId::Array:
+        case TypeId::Map:
+        case TypeId::Nullable:
+        case TypeId::LowCardinality:
+        case TypeId::Tuple: break;
+        default: out += type.name(); return;
+    }
+    const bool named = type.id() == TypeId::Tuple && !type.names().empty();
+    out += type.name().substr(0, type.name().find('('));
+    out.push_back('(');
+    for (size_t i = 0; i < type.children().size(); ++i) {
+        if (named) {
+            out += i ? ",\n" : "\n";
+            out.append(4 * (indent + 1), ' ');
+            out += plain_identifier(type.names()[i]) ? type.names()[i] : quoted(type.names()[i], '`');
+            out.push_back(' ');
+        } else if (i) {
+            out += ", ";
+        }
+        append_pretty(out, *type.child(i), indent + (named ? 1 : 0));
+    }
+    out.push_back(')');
+}
+
+}  // namespace
+
+std::string pretty_name(const DataType& type) {
+    std::string out;
+    append_pretty(out, type, 0);
+    return out;
+}
+
 }  // namespace firn

@@ -125,6 +125,9 @@ TypePtr make_low_cardinality(TypePtr inner);
 TypePtr make_function(std::vector<TypePtr> arguments, TypePtr result);
 TypePtr make_aggregate_state(std::string text, std::vector<TypePtr> arguments);
 
+/// The name over several lines where tuples have named elements, as toTypeName and DESCRIBE print it.
+std::string pretty_name(const DataType& type);
+
 /// T of Nullable(T), of LowCardinality(T) and of LowCardinality(Nullable(T)); the type itself otherwise.
 TypePtr unwrap(const TypePtr& type);
 /// T of LowCardinality(T), top level only.

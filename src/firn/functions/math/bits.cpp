@@ -40,6 +40,10 @@ struct Binary {
 
 uint64_t masked(int64_t value, int bits) { return bits == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1); }
 
+void check_nonzero(int64_t a, int64_t b) {
+    if (a == 0 || b == 0) fail(ErrorCode::ILLEGAL_DIVISION, "Division by zero");
+}
+
 const Binary kBinary[] = {
     {"bitAnd", [](int64_t a, int64_t b, int) { return a & b; }, Result::Widest},
     {"bitOr", [](int64_t a, int64_t b, int) { return a | b; }, Result::Widest},
@@ -51,10 +55,10 @@ const Binary kBinary[] = {
     {"bitTest", [](int64_t a, int64_t b, int bits) { return b < 0 || b >= bits ? int64_t{0} : (a >> b) & 1; }, Result::Byte},
     {"bitHammingDistance", [](int64_t a, int64_t b, int) { return int64_t{std::popcount(static_cast<uint64_t>(a ^ b))}; }, Result::Byte},
     {"gcd", [](int64_t a, int64_t b, int) {
-         if (a == 0 || b == 0) return static_cast<int64_t>(std::abs(a + b));
+         check_nonzero(a, b);
          return static_cast<int64_t>(std::gcd(a, b));
      }, Result::Next},
-    {"lcm", [](int64_t a, int64_t b, int) { return a == 0 || b == 0 ? int64_t{0} : static_cast<int64_t>(std::abs(a / static_cast<int64_t>(std::gcd(a, b)) * b)); }, Result::Next},
+    {"lcm", [](int64_t a, int64_t b, int) { check_nonzero(a, b); return static_cast<int64_t>(std::abs(a / static_cast<int64_t>(std::gcd(a, b)) * b)); }, Result::Next},
 };
 
 TypePtr result_of(Result result, const TypePtr& a, const TypePtr& b) {

@@ -164,8 +164,8 @@ void register_float_functions(FunctionRegistry& registry) {
     add_binary(registry, "pow", [](double x, double y) { return std::pow(x, y); }, {"power"});
     add_binary(registry, "atan2", [](double x, double y) { return std::atan2(x, y); });
     add_binary(registry, "hypot", [](double x, double y) { return std::hypot(x, y); });
-    add_binary(registry, "max2", [](double x, double y) { return std::fmax(x, y); });
-    add_binary(registry, "min2", [](double x, double y) { return std::fmin(x, y); });
+    add_binary(registry, "max2", [](double x, double y) { return x > y ? x : y; });
+    add_binary(registry, "min2", [](double x, double y) { return x < y ? x : y; });
     add_constant(registry, "pi", M_PI);
     add_constant(registry, "e", M_E);
     add_class(registry, "isNaN", [](double x) { return std::isnan(x); });

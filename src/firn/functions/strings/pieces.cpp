@@ -38,7 +38,7 @@ std::vector<std::function<VectorPtr(const VectorPtr&)>> text_casts(Arguments arg
 }
 
 Overload resolve_concat(Arguments arguments, const FunctionContext& context, bool separated) {
-    if (!separated && arguments[0].type->id() == TypeId::Array) return FunctionRegistry::instance().find("arrayConcat")->resolve(arguments, context);
+    if (!separated && !arguments.empty() && arguments[0].type->id() == TypeId::Array) return FunctionRegistry::instance().find("arrayConcat")->resolve(arguments, context);
     const TypePtr type = make_type(TypeId::String);
     return {type, [=, casts = text_casts(arguments, context)](const KernelArguments& call) {
                 std::vector<VectorPtr> texts;
@@ -334,7 +334,7 @@ Overload resolve_all_matches(Arguments arguments, Take take, size_t pattern_at, 
 }  // namespace
 
 void register_string_piece_functions(FunctionRegistry& registry) {
-    add(registry, "concat", 1, SIZE_MAX, [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, false); }, {"concatAssumeInjective"}, true);
+    add(registry, "concat", 0, SIZE_MAX, [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, false); }, {"concatAssumeInjective"}, true);
     add(registry, "concatWithSeparator", 1, SIZE_MAX, [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, true); }, {"concat_ws", "concatWithSeparatorAssumeInjective"}, true);
     add(registry, "format", 1, SIZE_MAX, resolve_format);
     add(registry, "arrayStringConcat", 1, 2, resolve_array_concat, {"array_to_string"});
