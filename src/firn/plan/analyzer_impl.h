@@ -113,6 +113,7 @@ struct Session {
     /// What a result column's name shows for a subquery: "_subquery_1"; "1" or "0" for EXISTS that was run.
     std::unordered_map<const sql::Expr*, std::string> subquery_names;
     size_t depth = 0;
+    size_t tables = 0;  // references to tables, those of CTEs and views counted at each use
 };
 
 struct SelectItem {
@@ -321,6 +322,8 @@ NodePtr one_row();
 
 /// Whether a slot of the kind stands anywhere in the expression.
 bool mentions(const Expression& expression, const std::vector<Slot>& slots, Slot::Kind kind);
+/// Nodes of the expression as a tree, parts that are shared counted each time; stops counting at `cap`.
+size_t tree_size(const Expression& expression, size_t cap);
 /// Calls f for every column of the expression.
 template <typename F>
 void for_each_column(const Expression& expression, F&& f) {

@@ -189,6 +189,11 @@ Scope::TableRows Scope::resolve_table_function(const sql::TableExpr& table) {
 }
 
 Scope::TableRows Scope::resolve_table(const sql::TableExpr& table) {
+    // A CTE that uses another twice, and that one yet another: each use is planned anew.
+    constexpr size_t kMostTables = 5000;
+    if (++session.tables > kMostTables)
+        fail(ErrorCode::TOO_DEEP_SUBQUERIES, "The query refers to more than {} tables, CTEs and views expanded",
+             kMostTables);
     TableRows rows;
     switch (table.kind) {
         case sql::TableExpr::Kind::Table:

@@ -258,6 +258,7 @@ private:
                 },
                 options.functions);
             if (!same_type(made->type, expression->type)) return false;
+            if (analysis::tree_size(*made, kMostParts) >= kMostParts) return false;
             replaced.push_back(std::move(made));
         }
         expressions = std::move(replaced);

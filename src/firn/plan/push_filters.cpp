@@ -127,12 +127,15 @@ private:
                 stay.push_back(std::move(filter));
                 continue;
             }
-            down.push_back(transform(
+            ExpressionPtr below = transform(
                 filter,
                 [&](const ExpressionPtr& part) -> ExpressionPtr {
                     return part->kind == Expression::Kind::Column ? expressions[part->index] : nullptr;
                 },
-                options.functions));
+                options.functions);
+            // Through many subqueries that use a column twice a condition doubles each time.
+            const bool grown = analysis::tree_size(*below, kMostParts) >= kMostParts;
+            (grown ? stay : down).push_back(grown ? std::move(filter) : std::move(below));
         }
         node->children[0] = push(std::move(node->children[0]), std::move(down));
         return filtered(std::move(node), std::move(stay));

@@ -58,6 +58,15 @@ bool mentions(const Expression& expression, const std::vector<Slot>& slots, Slot
     return found;
 }
 
+size_t tree_size(const Expression& expression, size_t cap) {
+    size_t size = 1;
+    for (const ExpressionPtr& argument : expression.arguments) {
+        if (size >= cap) break;
+        size += tree_size(*argument, cap - size);
+    }
+    return size;
+}
+
 ExpressionPtr transform(const ExpressionPtr& expression, const std::function<ExpressionPtr(const ExpressionPtr&)>& f,
                         const functions::FunctionContext& context) {
     if (ExpressionPtr replaced = f(expression)) return replaced;

@@ -30,6 +30,9 @@ void add_runtime_filters(Node& node);
 
 // Shared.
 
+/// Expressions that a substitution would make larger than this stay where they are.
+constexpr size_t kMostParts = 20000;
+
 /// Inner and cross joins below `node` (one of them) as a graph, put into the cheapest order found, with `filters`.
 NodePtr order_joins(NodePtr node, std::vector<ExpressionPtr> filters, const OptimizerOptions& options);
 /// Conjuncts equivalent to these: what all branches of an OR have in common stands alone.

@@ -119,6 +119,10 @@ ExpressionPtr Scope::resolve_alias(const std::string&, Alias& alias) {
         throw;
     }
     alias.resolving = false;
+    // Aliases of aliases of aliases grow without end: c0 = c1 + c1, c1 = c2 + c2, …
+    constexpr size_t kMaxExpanded = 500000;
+    if (tree_size(*alias.resolved, kMaxExpanded) >= kMaxExpanded)
+        fail(ErrorCode::TOO_BIG_AST, "An expression with its aliases expanded has more than {} parts", kMaxExpanded);
     return alias.resolved;
 }
 
