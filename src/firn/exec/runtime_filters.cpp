@@ -96,7 +96,7 @@ void fill_runtime_filters(const plan::JoinNode& node, const std::vector<VectorPt
             content->min = one_value(key, least);
             content->max = one_value(key, most);
             content->values = few_values(key, content->min->type(), rows);
-            if (!content->values && rows <= kMostBloomRows && has_gaps(content->min, content->max, rows)) content->bloom = bloom_of(key, rows);
+            if (rows <= kMostBloomRows && has_gaps(content->min, content->max, rows)) content->bloom = bloom_of(key, rows);
         }
         filter->set(std::move(content));
     }

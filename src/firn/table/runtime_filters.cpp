@@ -40,29 +40,26 @@ bool any_fails(const ScanContext& context, Range&& range_of) {
     return false;
 }
 
-/// passes(row of the flat base) for each row, computed once for each base row where the base is smaller.
+/// passes(row of the flat base) for each row; of a dictionary's entry once, as long as `entries` is kept.
 template <typename Passes>
-Selection select_by_base(const VectorPtr& values, Passes&& passes) {
-    const Decoded decoded(values);
-    Selection out;
-    const size_t rows = values->size(), base_rows = decoded.flat().size();
-    if (decoded.is_identity()) {
-        for (size_t i = 0; i < rows; ++i)
-            if (passes(i)) out.push_back(static_cast<uint32_t>(i));
-        return out;
-    }
-    if (base_rows > rows) {
-        for (size_t i = 0; i < rows; ++i)
-            if (passes(decoded[i])) out.push_back(static_cast<uint32_t>(i));
-        return out;
-    }
-    std::vector<uint8_t> memo(base_rows);
-    for (size_t i = 0; i < base_rows; ++i) memo[i] = passes(i);
-    out.resize(rows);
+Selection select_by_base(const VectorPtr& values, std::vector<uint8_t>& entries, Passes&& passes) {
+    const size_t rows = values->size();
+    Selection out(rows);
     size_t n = 0;
-    for (size_t i = 0; i < rows; ++i) {
-        out[n] = static_cast<uint32_t>(i);
-        n += memo[decoded[i]];
+    const Decoded decoded(values);
+    if (values->encoding() == Encoding::Dictionary) {
+        for (size_t i = 0; i < rows; ++i) {
+            const uint32_t code = decoded[i];
+            uint8_t& entry = entries[code];
+            if (entry > 1) entry = passes(code);
+            out[n] = static_cast<uint32_t>(i);
+            n += entry;
+        }
+    } else {
+        for (size_t i = 0; i < rows; ++i) {
+            out[n] = static_cast<uint32_t>(i);
+            n += passes(decoded[i]);
+        }
     }
     out.resize(n);
     return out;
@@ -84,37 +81,36 @@ bool unit_fails_runtime_filters(const ScanContext& context, const OpenedFile& fi
     });
 }
 
-Selection passing_rows(const plan::RuntimeFilter::Content& content, const VectorPtr& encoded) {
-    if (content.empty) return {};
-    // A base of more entries than there are rows is not worth hashing.
-    const VectorPtr values = !encoded->is_flat() && encoded->base()->size() > encoded->size() ? flatten(encoded) : encoded;
+Selection RuntimeFilterTest::passing_rows(const std::shared_ptr<const plan::RuntimeFilter::Content>& wanted, const VectorPtr& values) {
+    if (wanted->empty) return {};
+    const plan::RuntimeFilter::Content& content = *wanted;
     const Vector& base = values->flat_base();
-    const uint8_t* nulls = base.nulls();
-    std::vector<uint64_t> hashes;
-    if (content.bloom) {
-        hashes.resize(base.size());
-        const VectorPtr whole = values->is_flat() ? values : values->base();
-        hash_rows(std::span(&whole, 1), base.size(), hashes.data());
+    if (values->encoding() == Encoding::Dictionary && (base_ != values->base() || content_ != wanted)) {
+        base_ = values->base();
+        entries_.assign(base.size(), 2);
     }
-    const auto in_bloom = [&](size_t row) { return !content.bloom || plan::bloom_might_contain(*content.bloom, hashes[row]); };
+    content_ = wanted;
+    const uint8_t* nulls = base.nulls();
+    const auto in_bloom = [&](const auto& value) { return !content.bloom || plan::bloom_might_contain(*content.bloom, hash_value(value)); };
     Selection out;
     const bool fixed = dispatch_fixed(base.type()->physical(), [&]<typename T>() {
         const T* data = base.values<T>();
         const T* least = content.min ? content.min->flat_base().values<T>() : nullptr;
         const T* greatest = content.max ? content.max->flat_base().values<T>() : nullptr;
-        out = select_by_base(values, [&](size_t row) {
+        out = select_by_base(values, entries_, [&](size_t row) {
             if (nulls && nulls[row]) return content.keep_nulls;
             if constexpr (std::is_floating_point_v<T>)
                 if (std::isnan(data[row])) return content.keep_nulls || (!least && !greatest);
-            return !(least && data[row] < *least) && !(greatest && *greatest < data[row]) && in_bloom(row);
+            return !(least && data[row] < *least) && !(greatest && *greatest < data[row]) && in_bloom(data[row]);
         });
     });
     if (fixed) return out;
-    return select_by_base(values, [&](size_t row) {
+    const StringRef* texts = base.type()->physical() == Physical::Str ? base.values<StringRef>() : nullptr;
+    return select_by_base(values, entries_, [&](size_t row) {
         if (nulls && nulls[row]) return content.keep_nulls;
         if (content.min && compare_values(base, row, *content.min, 0) < 0) return false;
         if (content.max && compare_values(base, row, *content.max, 0) > 0) return false;
-        return in_bloom(row);
+        return !texts || in_bloom(texts[row]);
     });
 }
 

@@ -10,7 +10,16 @@ bool file_fails_runtime_filters(const ScanContext& context, const iceberg::Plann
 /// The same for a unit's statistics.
 bool unit_fails_runtime_filters(const ScanContext& context, const OpenedFile& file, size_t unit);
 
-/// Marks the rows of `values` (any encoding, of the filter's column) that may pass.
-Selection passing_rows(const plan::RuntimeFilter::Content& content, const VectorPtr& values);
+/// The rows of a unit's batches that may pass one filter. Remembers what it found of the entries of the dictionary met last.
+class RuntimeFilterTest {
+public:
+    /// Of `values` (any encoding, of the filter's column).
+    Selection passing_rows(const std::shared_ptr<const plan::RuntimeFilter::Content>& content, const VectorPtr& values);
+
+private:
+    std::shared_ptr<const plan::RuntimeFilter::Content> content_;
+    VectorPtr base_;
+    std::vector<uint8_t> entries_;  // of base_: 0 fails, 1 passes, 2 not yet looked at
+};
 
 }  // namespace firn::table

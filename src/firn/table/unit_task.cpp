@@ -184,7 +184,7 @@ private:
             const auto content = filter.content();
             if (!content) continue;
             const size_t before = selected();
-            const Selection passing = passing_rows(*content, column(filter.column));
+            const Selection passing = trial.test.passing_rows(content, column(filter.column));
             ++trial.batches;
             trial.rows += before;
             trial.passed += passing.size();
@@ -223,6 +223,7 @@ private:
     struct Trial {
         size_t batches = 0;
         uint64_t rows = 0, passed = 0;
+        RuntimeFilterTest test;
     };
 
     ScanContext& context_;

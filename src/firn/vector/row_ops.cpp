@@ -31,24 +31,6 @@ int compare_arrays(const Vector& a, size_t at_a, const Vector& b, size_t at_b, i
     return size_a < size_b ? -1 : (size_a > size_b ? 1 : 0);
 }
 
-template <typename T>
-uint64_t hash_value(const T& value) {
-    if constexpr (std::is_floating_point_v<T>) {
-        double d = value;
-        if (d == 0) d = 0;  // -0.0
-        uint64_t bits;
-        std::memcpy(&bits, &d, sizeof(bits));
-        if (std::isnan(d)) bits = 0x7ff8000000000000ULL;
-        return mix_hash(bits);
-    } else if constexpr (sizeof(T) <= 8) {
-        return mix_hash(static_cast<uint64_t>(value));
-    } else if constexpr (sizeof(T) == 16) {
-        return mix_hash(static_cast<uint64_t>(value) ^ mix_hash(static_cast<uint64_t>(value >> 64)));
-    } else {
-        return XXH3_64bits(&value, sizeof(T));
-    }
-}
-
 /// One hash for each row of a flat vector.
 void hash_flat(const Vector& flat, uint64_t* out) {
     const size_t rows = flat.size();
@@ -58,7 +40,7 @@ void hash_flat(const Vector& flat, uint64_t* out) {
         })) {
     } else if (flat.type()->physical() == Physical::Str) {
         const StringRef* values = flat.values<StringRef>();
-        for (size_t i = 0; i < rows; ++i) out[i] = hash_bytes(values[i].data, values[i].size);
+        for (size_t i = 0; i < rows; ++i) out[i] = hash_value(values[i]);
     } else if (flat.type()->physical() == Physical::Tuple) {
         hash_rows(flat.children(), rows, out);
     } else if (flat.type()->physical() == Physical::Array) {

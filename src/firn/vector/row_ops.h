@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "firn/vector/vector.h"
 
@@ -29,5 +31,26 @@ inline uint64_t mix_hash(uint64_t x) {
     return x;
 }
 uint64_t hash_bytes(const char* data, size_t size);
+
+/// What hash_rows gives for one column whose value, not NULL, is this one.
+template <typename T>
+uint64_t hash_value(const T& value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        double d = value;
+        if (d == 0) d = 0;  // -0.0
+        uint64_t bits;
+        std::memcpy(&bits, &d, sizeof(bits));
+        if (d != d) bits = 0x7ff8000000000000ULL;
+        return mix_hash(bits);
+    } else if constexpr (std::is_same_v<T, StringRef>) {
+        return hash_bytes(value.data, value.size);
+    } else if constexpr (sizeof(T) <= 8) {
+        return mix_hash(static_cast<uint64_t>(value));
+    } else if constexpr (sizeof(T) == 16) {
+        return mix_hash(static_cast<uint64_t>(value) ^ mix_hash(static_cast<uint64_t>(value >> 64)));
+    } else {
+        return hash_bytes(reinterpret_cast<const char*>(&value), sizeof(T));
+    }
+}
 
 }  // namespace firn
