@@ -110,11 +110,36 @@ public:
     }
 
 private:
+    /// False where a look at the whole vector shows no NULL. Dictionaries of files end with an entry for NULL that mostly no row uses.
+    static bool may_have_null(const Vector& argument) {
+        const Vector& base = argument.flat_base();
+        const uint8_t* flags = base.nulls();
+        if (!flags) return false;
+        const size_t entries = base.size();
+        if (entries == 0 || any_set(flags, entries - 1)) return true;
+        if (!flags[entries - 1]) return false;
+        if (argument.encoding() != Encoding::Dictionary) return true;
+        const uint32_t* codes = argument.codes();
+        uint32_t greatest = 0;
+        for (size_t i = 0; i < argument.size(); ++i) greatest = std::max(greatest, codes[i]);
+        return greatest + 1 == entries;
+    }
+    static bool any_set(const uint8_t* flags, size_t count) {
+        uint64_t any = 0;
+        size_t i = 0;
+        for (; i + sizeof(any) <= count; i += sizeof(any)) {
+            uint64_t word;
+            std::memcpy(&word, flags + i, sizeof(word));
+            any |= word;
+        }
+        for (; i < count; ++i) any |= flags[i];
+        return any != 0;
+    }
     /// Whether a row has a NULL; then `left` are those that have none.
     static bool any_null(std::span<const VectorPtr> arguments, size_t rows, Selection& left) {
         std::vector<uint8_t> null;
         for (const auto& argument : arguments) {
-            if (!argument->flat_base().nulls()) continue;
+            if (!may_have_null(*argument)) continue;
             const Decoded decoded(argument);
             if (null.empty()) null.resize(rows);
             const uint8_t* flags = decoded.nulls();

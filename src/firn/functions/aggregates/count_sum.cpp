@@ -40,6 +40,16 @@ Sum sum_flat(const T* values, size_t rows) {
             total += (static_cast<Int128>(high) << 32) + static_cast<Int128>(low);
         }
         return total;
+    } else if constexpr (std::is_same_v<Sum, Int128> && std::is_integral_v<T> && sizeof(T) <= 4) {
+        constexpr size_t kBlock = size_t{1} << 30;
+        Int128 total = 0;
+        for (size_t begin = 0; begin < rows; begin += kBlock) {
+            const size_t end = std::min(rows, begin + kBlock);
+            int64_t part = 0;
+            for (size_t i = begin; i < end; ++i) part += values[i];
+            total += part;
+        }
+        return total;
     } else if constexpr (std::is_same_v<Sum, double>) {
         // Four partial sums: the compiler may not reorder additions of floats itself.
         std::array<double, 4> partial{};
@@ -79,8 +89,15 @@ Sum sum_batch(const Decoded& decoded, size_t rows) {
             return total;
         }
     }
+    // In portions that stay in the cache: picked out, then summed as flat values.
+    constexpr size_t kPortion = 1024;
+    std::array<T, kPortion> portion;
     Sum total{};
-    for (size_t i = 0; i < rows; ++i) total = total + Sum(values[decoded[i]]);
+    for (size_t begin = 0; begin < rows; begin += kPortion) {
+        const size_t count = std::min(kPortion, rows - begin);
+        for (size_t i = 0; i < count; ++i) portion[i] = values[decoded[begin + i]];
+        total = total + sum_flat<Sum>(portion.data(), count);
+    }
     return total;
 }
 

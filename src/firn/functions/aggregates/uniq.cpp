@@ -16,6 +16,23 @@ uint64_t slot_hash(UInt128 key) { return static_cast<uint64_t>(key); }  // alrea
 template <typename Key>
 class KeySet {
 public:
+    KeySet() = default;
+    KeySet(const KeySet& other) : slots_(other.slots_), used_(other.used_), has_zero_(other.has_zero_) {}
+
+    /// Which entries of a dictionary are in the set already: a flag for each. Kept until another dictionary is asked for.
+    uint8_t* known_entries(const VectorPtr& dictionary) {
+        if (!known_) known_ = std::make_unique<Known>();
+        if (!knows(dictionary)) {
+            known_->values = dictionary->values_buffer();
+            known_->entries.assign(dictionary->size(), 0);
+        }
+        return known_->entries.data();
+    }
+    /// By the values: a dictionary's vector is another after a change of its type's nullability.
+    bool knows(const VectorPtr& dictionary) const {
+        return known_ && known_->values == dictionary->values_buffer() && known_->entries.size() == dictionary->size();
+    }
+
     bool insert(Key key) {
         if (key == Key{}) {
             const bool fresh = !has_zero_;
@@ -47,6 +64,8 @@ public:
         slots_.swap(other.slots_);
         std::swap(used_, other.used_);
         std::swap(has_zero_, other.has_zero_);
+        known_.reset();
+        other.known_.reset();
     }
 
 private:
@@ -60,7 +79,12 @@ private:
             slots_[slot] = key;
         }
     }
+    struct Known {
+        BufferPtr values;  // of the dictionary, kept alive
+        TrackedVector<uint8_t> entries;
+    };
     TrackedVector<Key> slots_;
+    std::unique_ptr<Known> known_;
     size_t used_ = 0;
     bool has_zero_ = false;
 };
@@ -105,6 +129,9 @@ public:
     }
 };
 
+constexpr size_t kAhead = 16;       // rows between prefetching a slot and using it
+constexpr size_t kWorthwhile = 32;  // entries of a dictionary for each row of a batch
+
 template <typename T>
 class UniqFixed : public UniqBase<uint64_t, UniqFixed<T>> {
     using Base = UniqBase<uint64_t, UniqFixed<T>>;
@@ -117,16 +144,30 @@ public:
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
         const Decoded decoded(arguments[0]);
         const T* values = decoded.values<T>();
-        for (size_t i = 0; i < rows; ++i) Base::as_state(states[i] + offset).insert(key_of(values[decoded[i]]));
+        for (size_t i = 0; i < rows; ++i) {
+            if (i + kAhead < rows) {
+                const KeySet<uint64_t>& ahead = Base::as_state(states[i + kAhead] + offset);
+                if (ahead.large()) ahead.prefetch(key_of(values[decoded[i + kAhead]]));
+            }
+            Base::as_state(states[i] + offset).insert(key_of(values[decoded[i]]));
+        }
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* place, Arena&) const override {
-        constexpr size_t kAhead = 16;
         KeySet<uint64_t>& state = Base::as_state(place);
         const Decoded decoded(arguments[0]);
         const T* values = decoded.values<T>();
         if (decoded.is_constant() && rows) {
             state.insert(key_of(values[0]));
             return;
+        }
+        if (arguments[0]->encoding() == Encoding::Dictionary) {
+            const VectorPtr& dictionary = arguments[0]->base();
+            if (state.knows(dictionary) || dictionary->size() <= kWorthwhile * rows) {
+                uint8_t* known = state.known_entries(dictionary);
+                for (size_t i = 0; i < rows; ++i)
+                    if (uint8_t& entry = known[decoded[i]]; !entry) entry = state.insert(key_of(values[decoded[i]])) | 1;
+                return;
+            }
         }
         for (size_t i = 0; i < rows; ++i) {
             if (state.large() && i + kAhead < rows) state.prefetch(key_of(values[decoded[i + kAhead]]));
