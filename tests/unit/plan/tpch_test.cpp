@@ -1,4 +1,5 @@
 // The benchmark's queries: each is analyzed and optimized, and its plan has the shape that makes it fast.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
