@@ -60,7 +60,8 @@ std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
     if (buffer->tracker_) buffer->tracker_->allocate(static_cast<int64_t>(whole));
     buffer->charged_ = whole;
     buffer->data_ = static_cast<char*>(std::aligned_alloc(kAlignment, whole));
-    if (!buffer->data_) fail(ErrorCode::MEMORY_LIMIT_EXCEEDED, "Cannot allocate {} bytes: the system has no more", whole);
+    if (!buffer->data_)
+        fail(ErrorCode::MEMORY_LIMIT_EXCEEDED, "Cannot allocate {} bytes: the system has no more", whole);
     buffer->size_ = bytes;
     std::memset(buffer->data_ + bytes, 0, whole - bytes);
     return buffer;

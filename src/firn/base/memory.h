@@ -71,11 +71,17 @@ public:
     const char* data() const noexcept { return data_; }
     char* mutable_data() noexcept { return data_; }
     template <typename T>
-    const T* as() const noexcept { return reinterpret_cast<const T*>(data_); }
+    const T* as() const noexcept {
+        return reinterpret_cast<const T*>(data_);
+    }
     template <typename T>
-    T* mutable_as() noexcept { return reinterpret_cast<T*>(data_); }
+    T* mutable_as() noexcept {
+        return reinterpret_cast<T*>(data_);
+    }
     /// Fewer bytes are in use than were allocated.
-    void shrink(size_t bytes) noexcept { if (bytes < size_) size_ = bytes; }
+    void shrink(size_t bytes) noexcept {
+        if (bytes < size_) size_ = bytes;
+    }
 
 private:
     Buffer() = default;
@@ -137,7 +143,9 @@ public:
         if (tracker_) tracker_->release(static_cast<int64_t>(n * sizeof(T)));
     }
     template <typename U>
-    bool operator==(const TrackedAllocator<U>& other) const noexcept { return tracker_ == other.tracker_; }
+    bool operator==(const TrackedAllocator<U>& other) const noexcept {
+        return tracker_ == other.tracker_;
+    }
     std::shared_ptr<MemoryTracker> tracker_;
 };
 

@@ -60,7 +60,9 @@ std::optional<T> parse_number(std::string_view text) {
 
 /// Checks and brings to the form in which it is kept.
 std::string normalized(const SettingDefinition& setting, std::string_view value) {
-    const auto bad = [&](ErrorCode code) { fail(code, "Cannot parse value '{}' of setting '{}'", value, setting.name); };
+    const auto bad = [&](ErrorCode code) {
+        fail(code, "Cannot parse value '{}' of setting '{}'", value, setting.name);
+    };
     switch (setting.kind) {
         case SettingKind::Bool: {
             const auto parsed = parse_bool(value);
@@ -91,8 +93,9 @@ std::string normalized(const SettingDefinition& setting, std::string_view value)
 
 const SettingDefinition* find_setting(std::string_view name) noexcept {
     const auto* end = std::end(kSettings);
-    const auto* found = std::lower_bound(std::begin(kSettings), end, name,
-                                         [](const SettingDefinition& setting, std::string_view n) { return setting.name < n; });
+    const auto* found =
+        std::lower_bound(std::begin(kSettings), end, name,
+                         [](const SettingDefinition& setting, std::string_view n) { return setting.name < n; });
     return found != end && found->name == name ? found : nullptr;
 }
 
@@ -127,7 +130,9 @@ std::string Settings::get_string(std::string_view name) const {
 }
 
 bool Settings::get_bool(std::string_view name) const { return get_string(name) == "1"; }
-uint64_t Settings::get_uint(std::string_view name) const { return parse_number<uint64_t>(get_string(name)).value_or(0); }
+uint64_t Settings::get_uint(std::string_view name) const {
+    return parse_number<uint64_t>(get_string(name)).value_or(0);
+}
 int64_t Settings::get_int(std::string_view name) const { return parse_number<int64_t>(get_string(name)).value_or(0); }
 
 double Settings::get_float(std::string_view name) const {

@@ -36,7 +36,7 @@ public:
     bool get_bool(std::string_view name) const;
     uint64_t get_uint(std::string_view name) const;
     int64_t get_int(std::string_view name) const;
-    double get_float(std::string_view name) const;  // Float; Seconds and Milliseconds as seconds
+    double get_float(std::string_view name) const;        // Float; Seconds and Milliseconds as seconds
     std::string get_string(std::string_view name) const;  // any kind: the text
 
     bool is_changed(std::string_view name) const { return changed_.find(name) != changed_.end(); }

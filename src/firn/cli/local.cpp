@@ -14,8 +14,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "firn/base/error.h"
 #include "firn/cli/progress.h"
@@ -54,7 +54,8 @@ void write_stdout(std::string_view bytes) {
         const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
         if (written < 0) {
             if (errno == EINTR) continue;
-            fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to standard output: {}", std::strerror(errno));
+            fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to standard output: {}",
+                 std::strerror(errno));
         }
         bytes.remove_prefix(static_cast<size_t>(written));
     }
@@ -74,7 +75,8 @@ std::string read_stdin() {
     for (;;) {
         const ssize_t n = ::read(STDIN_FILENO, block, sizeof(block));
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) fail(ErrorCode::CANNOT_READ_FROM_FILE_DESCRIPTOR, "Cannot read standard input: {}", std::strerror(errno));
+        if (n < 0)
+            fail(ErrorCode::CANNOT_READ_FROM_FILE_DESCRIPTOR, "Cannot read standard input: {}", std::strerror(errno));
         if (n == 0) return text;
         text.append(block, static_cast<size_t>(n));
     }
@@ -84,21 +86,26 @@ void describe_options(CLI::App& app, Arguments& arguments) {
     app.set_help_flag();
     app.add_flag("-h,--help", arguments.help, "This help");
     app.add_flag("-V,--version", arguments.version, "The version");
-    app.add_option("-q,--query", arguments.queries, "Statements to run, separated by ';'. May be given several times")->take_all();
-    app.add_option("--queries-file", arguments.files, "A file of statements to run. May be given several times")->take_all();
+    app.add_option("-q,--query", arguments.queries, "Statements to run, separated by ';'. May be given several times")
+        ->take_all();
+    app.add_option("--queries-file", arguments.files, "A file of statements to run. May be given several times")
+        ->take_all();
     app.add_option("-f,--format,--output-format", arguments.format,
                    "Output format of queries without FORMAT. Default: PrettyCompact on a terminal, else TabSeparated");
     app.add_flag("-t,--time", arguments.time, "Print each statement's elapsed seconds on standard error");
     app.add_flag("--print-profile-events", arguments.profile_events,
                  "Print each statement's counters on standard error, a line 'Name: N' each");
-    app.add_flag("-n,--multiquery,--multi-query", arguments.multiquery, "Accepted; several statements are always taken");
-    app.footer("Besides: --SETTING=VALUE sets any setting (--max_threads=4), --param_NAME=VALUE gives a query's {NAME:Type} its value.\n"
-               "Without -q and --queries-file, statements are read from standard input; on a terminal, the shell starts.\n"
-               "\n"
-               "Examples:\n"
-               "  firn local -q \"SELECT count() FROM icebergLocal('warehouse/db/table')\"\n"
-               "  firn local -q \"SELECT * FROM file('data.parquet') LIMIT 10\" --format Vertical\n"
-               "  echo \"SELECT {n:UInt8} + 1\" | firn local --param_n=41");
+    app.add_flag("-n,--multiquery,--multi-query", arguments.multiquery,
+                 "Accepted; several statements are always taken");
+    app.footer(
+        "Besides: --SETTING=VALUE sets any setting (--max_threads=4), --param_NAME=VALUE gives a query's {NAME:Type} "
+        "its value.\n"
+        "Without -q and --queries-file, statements are read from standard input; on a terminal, the shell starts.\n"
+        "\n"
+        "Examples:\n"
+        "  firn local -q \"SELECT count() FROM icebergLocal('warehouse/db/table')\"\n"
+        "  firn local -q \"SELECT * FROM file('data.parquet') LIMIT 10\" --format Vertical\n"
+        "  echo \"SELECT {n:UInt8} + 1\" | firn local --param_n=41");
     app.allow_extras();
 }
 
@@ -111,8 +118,10 @@ void apply_setting_arguments(const std::vector<std::string>& rest, session::Sess
         word.remove_prefix(2);
         std::string name(word.substr(0, word.find('=')));
         std::string value = "1";
-        if (const size_t equals = word.find('='); equals != std::string_view::npos) value = word.substr(equals + 1);
-        else if (i + 1 < rest.size() && !rest[i + 1].starts_with("--")) value = rest[++i];
+        if (const size_t equals = word.find('='); equals != std::string_view::npos)
+            value = word.substr(equals + 1);
+        else if (i + 1 < rest.size() && !rest[i + 1].starts_with("--"))
+            value = rest[++i];
         if (name.starts_with("param_")) {
             session.set_parameter(name.substr(6), value);
             continue;
@@ -186,8 +195,9 @@ int run_local(int argc, char** argv) {
     session::SessionOptions options;
     options.terminal_width = terminal_width();
     options.color = options.terminal_width > 0 && !std::getenv("NO_COLOR");
-    options.default_format = !arguments.format.empty() ? arguments.format
-                             : options.terminal_width > 0 ? "PrettyCompact" : "TabSeparated";
+    options.default_format = !arguments.format.empty()    ? arguments.format
+                             : options.terminal_width > 0 ? "PrettyCompact"
+                                                          : "TabSeparated";
     session::Session session(options);
     apply_setting_arguments(app.remaining(), session);
 

@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
     } catch (const firn::Error& error) {
         fmt::print(stderr, "{}\n", error.display());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "{}\n", firn::Error(firn::ErrorCode::MEMORY_LIMIT_EXCEEDED, "The system has no more memory").display());
+        fmt::print(stderr, "{}\n",
+                   firn::Error(firn::ErrorCode::MEMORY_LIMIT_EXCEEDED, "The system has no more memory").display());
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", firn::Error(firn::ErrorCode::STD_EXCEPTION, error.what()).display());
     }

@@ -69,14 +69,17 @@ struct Plan {
         auto image = Buffer::allocate_zeroed(at + 16);
         bool constructed = false;
         for (const size_t i : active) {
-            if (node.aggregates[i].function->has_destructor()) constructed = true;
-            else node.aggregates[i].function->create(image->mutable_data() + offsets[i]);
+            if (node.aggregates[i].function->has_destructor())
+                constructed = true;
+            else
+                node.aggregates[i].function->create(image->mutable_data() + offsets[i]);
         }
         payload.image.assign(image->data() + layout.key_bytes(), image->data() + at);
         if (constructed)
             payload.construct = [this](char* row) {
                 for (const size_t i : active)
-                    if (node.aggregates[i].function->has_destructor()) node.aggregates[i].function->create(row + offsets[i]);
+                    if (node.aggregates[i].function->has_destructor())
+                        node.aggregates[i].function->create(row + offsets[i]);
             };
     }
 
@@ -256,7 +259,8 @@ void AggregateStage::Worker::add_sorted(const std::vector<VectorPtr>& values, si
         std::vector<VectorPtr> ordered, arguments(call.arguments.size());
         for (size_t a = 0; a < arguments.size(); ++a) ordered.push_back(in_order(values[plan.first_argument[i] + a]));
         for (const Part& part : parts) {
-            for (size_t a = 0; a < arguments.size(); ++a) arguments[a] = slice(ordered[a], part.begin, part.end - part.begin);
+            for (size_t a = 0; a < arguments.size(); ++a)
+                arguments[a] = slice(ordered[a], part.begin, part.end - part.begin);
             call.function->add_all(arguments, part.end - part.begin, part.row + plan.offsets[i], groups.arena);
         }
     }
@@ -281,8 +285,10 @@ void AggregateStage::Worker::add_call(size_t i, const std::vector<VectorPtr>& va
             rows = selected.size();
         }
     }
-    if (plan.has_keys()) call.function->add(arguments, rows, to, plan.offsets[i], groups.arena);
-    else call.function->add_all(arguments, rows, groups.only->mutable_data() + plan.offsets[i], groups.arena);
+    if (plan.has_keys())
+        call.function->add(arguments, rows, to, plan.offsets[i], groups.arena);
+    else
+        call.function->add_all(arguments, rows, groups.only->mutable_data() + plan.offsets[i], groups.arena);
 }
 
 /// The scan whose aggregates may have been answered from metadata.
@@ -321,7 +327,8 @@ Batch finish_without_keys(Run& run, const Plan& plan, const std::vector<Groups*>
     char* row = groups[0]->only->mutable_data();
     for (size_t g = 1; g < groups.size(); ++g)
         for (const size_t i : plan.active)
-            node.aggregates[i].function->merge(row + plan.offsets[i], groups[g]->only->data() + plan.offsets[i], groups[0]->arena);
+            node.aggregates[i].function->merge(row + plan.offsets[i], groups[g]->only->data() + plan.offsets[i],
+                                               groups[0]->arena);
     const auto* scan = node.merge_metadata_partials ? static_cast<const plan::ScanNode*>(scan_below(node)) : nullptr;
     const auto found = scan ? run.metadata_partials.find(scan) : run.metadata_partials.end();
     Batch out;
@@ -341,7 +348,8 @@ Batch finish_without_keys(Run& run, const Plan& plan, const std::vector<Groups*>
                 }
                 const auto argument = as_argument(partial.columns[i], call.arguments[0]->type);
                 if (argument->size())
-                    call.function->add_all(std::span(&argument, 1), argument->size(), row + plan.offsets[i], groups[0]->arena);
+                    call.function->add_all(std::span(&argument, 1), argument->size(), row + plan.offsets[i],
+                                           groups[0]->arena);
             }
         }
         auto value = call.function->finish(&row, 1, plan.offsets[i]);
@@ -369,8 +377,9 @@ void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups,
             out.columns = merge.keys(part);
             for (size_t i = 0; i < node.aggregates.size(); ++i) {
                 const auto& function = *node.aggregates[i].function;
-                out.columns.push_back(needed[plan.key_types.size() + i] ? function.finish(part.data(), part.size(), plan.offsets[i])
-                                                                        : placeholder(function.result_type(), part.size()));
+                out.columns.push_back(needed[plan.key_types.size() + i]
+                                          ? function.finish(part.data(), part.size(), plan.offsets[i])
+                                          : placeholder(function.result_type(), part.size()));
             }
             consumer.push(std::move(out));
         }
@@ -392,7 +401,8 @@ void run_aggregate(Run& run, const AggregateNode& node, Stage& next, const Colum
     run.node(*node.children[0], stage, below);
     const auto groups = stage.groups();
     if (!plan.has_keys())
-        return run.emit_in_order(next, [&](Consumer& consumer) { consumer.push(finish_without_keys(run, plan, groups)); });
+        return run.emit_in_order(next,
+                                 [&](Consumer& consumer) { consumer.push(finish_without_keys(run, plan, groups)); });
     emit_groups(run, plan, groups, next, needed);
 }
 

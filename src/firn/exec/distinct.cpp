@@ -59,7 +59,12 @@ std::vector<plan::ExpressionPtr> columns_of(const plan::Node& node) {
 class StreamingDistinct : public Stage {
 public:
     StreamingDistinct(const std::vector<plan::ExpressionPtr>& keys, size_t workers, Stage& next)
-        : layout_(types_of(keys)), evaluator_(keys), all_(layout_), locals_(workers), alone_(workers == 1), next_(next) {}
+        : layout_(types_of(keys)),
+          evaluator_(keys),
+          all_(layout_),
+          locals_(workers),
+          alone_(workers == 1),
+          next_(next) {}
     bool done() const override { return next_.done(); }
     ConsumerPtr consumer(size_t worker) override {
         if (!locals_[worker]) locals_[worker] = std::make_unique<FirstRows>(layout_);
@@ -68,7 +73,8 @@ public:
 
 private:
     struct Worker : Consumer {
-        Worker(StreamingDistinct& s, FirstRows& l, ConsumerPtr n) : stage(s), local(l), evaluator(s.evaluator_), next(std::move(n)) {}
+        Worker(StreamingDistinct& s, FirstRows& l, ConsumerPtr n)
+            : stage(s), local(l), evaluator(s.evaluator_), next(std::move(n)) {}
         void push(Batch&& batch) override {
             const auto keys = evaluator.evaluate(batch);
             Selection rows = local.pick(keys, batch.rows);
@@ -126,7 +132,11 @@ private:
 class LimitByStage : public Stage {
 public:
     LimitByStage(const plan::LimitByNode& node, Stage& next)
-        : node_(node), layout_(types_of(node.keys)), evaluator_(node.keys), map_(layout_, counter_payload()), next_(next) {}
+        : node_(node),
+          layout_(types_of(node.keys)),
+          evaluator_(node.keys),
+          map_(layout_, counter_payload()),
+          next_(next) {}
     bool done() const override { return next_.done(); }
     ConsumerPtr consumer(size_t worker) override { return std::make_unique<Worker>(*this, next_.consumer(worker)); }
 
@@ -237,13 +247,16 @@ private:
 bool comes_in_order(const plan::Node& node) {
     switch (node.kind) {
         case plan::NodeKind::Sort:
-        case plan::NodeKind::Window: return true;
+        case plan::NodeKind::Window:
+            return true;
         case plan::NodeKind::Project:
         case plan::NodeKind::Filter:
         case plan::NodeKind::Limit:
         case plan::NodeKind::LimitBy:
-        case plan::NodeKind::Distinct: return comes_in_order(*node.children[0]);
-        default: return false;
+        case plan::NodeKind::Distinct:
+            return comes_in_order(*node.children[0]);
+        default:
+            return false;
     }
 }
 

@@ -80,12 +80,16 @@ VectorPtr Evaluator::value(uint32_t node, Frame& frame) {
 VectorPtr Evaluator::compute(uint32_t node, Frame& frame) {
     const Expression& expression = *program_->nodes[node].expression;
     switch (expression.kind) {
-        case Expression::Kind::Column: return frame.column(expression.index);
-        case Expression::Kind::Constant: return Vector::constant(expression.constant, frame.size);
-        case Expression::Kind::Parameter: return frame.parameter(expression.depth, expression.index);
+        case Expression::Kind::Column:
+            return frame.column(expression.index);
+        case Expression::Kind::Constant:
+            return Vector::constant(expression.constant, frame.size);
+        case Expression::Kind::Parameter:
+            return frame.parameter(expression.depth, expression.index);
         case Expression::Kind::Call:
             return program_->nodes[node].lazy == LazyCall::None ? call(node, frame) : call_lazily(node, frame);
-        case Expression::Kind::Lambda: break;
+        case Expression::Kind::Lambda:
+            break;
     }
     fail(ErrorCode::LOGICAL_ERROR, "A lambda stands where a value is wanted");
 }

@@ -59,26 +59,31 @@ private:
     void fill(size_t level, size_t begin, size_t end) {
         const auto& column = node_.columns[level];
         const Vector& values = *rows_.columns[column.column];
-        const VectorPtr from = column.from ? flatten(column.from) : nullptr, to = column.to ? flatten(column.to) : nullptr;
+        const VectorPtr from = column.from ? flatten(column.from) : nullptr,
+                        to = column.to ? flatten(column.to) : nullptr;
         VectorPtr expected = from;
         for (size_t row = begin; row < end && !next_.done();) {
             size_t group = row + 1;
             while (group < end && equal_values(values, row, values, group)) ++group;
             if (!values.is_null(row)) {
                 if (!expected) expected = plain_value(column.column, row, level);
-                while (compare(level, *expected, values, row) < 0 && (!to || before(level, *expected, 0, *to)) && !next_.done()) {
+                while (compare(level, *expected, values, row) < 0 && (!to || before(level, *expected, 0, *to)) &&
+                       !next_.done()) {
                     missing(level, expected);
                     expected = steppers_[level].next(expected);
                 }
                 if (compare(level, *expected, values, row) == 0) expected = steppers_[level].next(expected);
                 current_[level] = plain_value(column.column, row, level);
             }
-            if (level + 1 < node_.columns.size() && !values.is_null(row)) fill(level + 1, row, group);
-            else for (size_t i = row; i < group; ++i) append_row(i);
+            if (level + 1 < node_.columns.size() && !values.is_null(row))
+                fill(level + 1, row, group);
+            else
+                for (size_t i = row; i < group; ++i) append_row(i);
             row = group;
         }
         if (!expected || !to) return;
-        for (; before(level, *expected, 0, *to) && !next_.done(); expected = steppers_[level].next(expected)) missing(level, expected);
+        for (; before(level, *expected, 0, *to) && !next_.done(); expected = steppers_[level].next(expected))
+            missing(level, expected);
     }
 
     int compare(size_t level, const Vector& value, const Vector& rows, size_t row) const {

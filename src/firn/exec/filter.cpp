@@ -11,9 +11,7 @@ namespace {
 /// Batches between two looks at the order of conjuncts.
 constexpr size_t kReorderEvery = 16;
 
-uint64_t nanoseconds() {
-    return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+uint64_t nanoseconds() { return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
 
 std::vector<size_t> columns_read(const plan::Expression& expression, std::vector<size_t> found = {}) {
     if (expression.kind == plan::Expression::Kind::Column) found.push_back(expression.index);
@@ -24,7 +22,8 @@ std::vector<size_t> columns_read(const plan::Expression& expression, std::vector
 }
 
 bool deterministic(const plan::Expression& expression) {
-    if (expression.kind == plan::Expression::Kind::Call && !expression.function->definition().deterministic) return false;
+    if (expression.kind == plan::Expression::Kind::Call && !expression.function->definition().deterministic)
+        return false;
     return std::all_of(expression.arguments.begin(), expression.arguments.end(),
                        [](const auto& argument) { return deterministic(*argument); });
 }
@@ -48,7 +47,10 @@ struct Filter::Conjunct {
     double rows_in = 0, rows_out = 0, nanoseconds = 0;
 
     explicit Conjunct(const plan::ExpressionPtr& e)
-        : expression(e), evaluator({e}), columns(columns_read(*e)), may_fail(exec::may_fail(*e)),
+        : expression(e),
+          evaluator({e}),
+          columns(columns_read(*e)),
+          may_fail(exec::may_fail(*e)),
           cacheable(columns.size() == 1 && deterministic(*e)) {}
 
     /// Cost of a row that it drops: the less, the earlier it should stand.
@@ -131,7 +133,8 @@ Filter::Filter(const std::vector<plan::ExpressionPtr>& conjuncts) {
     for (const auto& conjunct : conjuncts) conjuncts_.push_back(std::make_unique<Conjunct>(conjunct));
 }
 Filter::Filter(const Filter& other) {
-    for (const auto& conjunct : other.conjuncts_) conjuncts_.push_back(std::make_unique<Conjunct>(conjunct->expression));
+    for (const auto& conjunct : other.conjuncts_)
+        conjuncts_.push_back(std::make_unique<Conjunct>(conjunct->expression));
 }
 Filter::~Filter() = default;
 

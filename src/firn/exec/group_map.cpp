@@ -9,7 +9,7 @@
 namespace firn::exec {
 namespace {
 
-constexpr size_t kBlock = 32;            // rows whose lookups are under way at once
+constexpr size_t kBlock = 32;              // rows whose lookups are under way at once
 constexpr size_t kPrefetchFrom = 1 << 14;  // slots from which memory latency is worth hiding
 constexpr size_t kMaxTranslation = 1 << 20;
 constexpr size_t kMaxCombinations = 1 << 16;
@@ -28,10 +28,13 @@ const Key& key_of(const char* row) {
 }  // namespace
 
 GroupMap::GroupMap(const KeyLayout& layout, const GroupPayload& payload)
-    : layout_(layout), payload_(payload), strings_(std::make_shared<Arena>()),
+    : layout_(layout),
+      payload_(payload),
+      strings_(std::make_shared<Arena>()),
       interners_([&] {
           std::vector<std::shared_ptr<Interner>> made;
-          for (const auto& column : layout.columns) made.push_back(column.interned ? std::make_shared<Interner>() : nullptr);
+          for (const auto& column : layout.columns)
+              made.push_back(column.interned ? std::make_shared<Interner>() : nullptr);
           return made;
       }()),
       packer_(layout, interners_, true) {
@@ -87,7 +90,8 @@ void GroupMap::find_keys(const Key* keys, const uint32_t* tags, size_t rows, cha
         uint64_t* slots = slots_->mutable_as<uint64_t>();
         if (slot_mask_ >= kPrefetchFrom) {
             // Slots of the next block and rows of this one are on their way while others are compared.
-            for (size_t i = end; i < std::min(rows, end + kBlock); ++i) __builtin_prefetch(&slots[tags[i] & slot_mask_]);
+            for (size_t i = end; i < std::min(rows, end + kBlock); ++i)
+                __builtin_prefetch(&slots[tags[i] & slot_mask_]);
             for (size_t i = begin; i < end; ++i) {
                 const uint64_t slot = slots[tags[i] & slot_mask_];
                 if (slot) __builtin_prefetch(row(static_cast<uint32_t>(slot) - 1), 1);
@@ -132,10 +136,14 @@ void GroupMap::find_slowly(std::span<const VectorPtr> keys, size_t rows, char** 
     packed_.resize(rows * layout_.words);
     packer_.pack(keys, rows, packed_.data());
     switch (layout_.words) {
-        case 1: return find_packed<1>(packed_.data(), rows, out);
-        case 2: return find_packed<2>(packed_.data(), rows, out);
-        case 4: return find_packed<4>(packed_.data(), rows, out);
-        default: return find_packed<8>(packed_.data(), rows, out);
+        case 1:
+            return find_packed<1>(packed_.data(), rows, out);
+        case 2:
+            return find_packed<2>(packed_.data(), rows, out);
+        case 4:
+            return find_packed<4>(packed_.data(), rows, out);
+        default:
+            return find_packed<8>(packed_.data(), rows, out);
     }
 }
 
@@ -151,9 +159,9 @@ bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** ou
     }
     if (keys.empty() || (dictionaries > 1 && combinations > kMaxCombinations)) return false;
     auto& known = translation_;
-    const bool same = known.bases.size() == keys.size() && std::equal(keys.begin(), keys.end(), known.bases.begin(), [](const auto& key, const auto& base) {
-        return key->base() == base;
-    });
+    const bool same = known.bases.size() == keys.size() &&
+                      std::equal(keys.begin(), keys.end(), known.bases.begin(),
+                                 [](const auto& key, const auto& base) { return key->base() == base; });
     if (!same) {
         known.bases.clear();
         for (const auto& key : keys) known.bases.push_back(key->base());
@@ -165,8 +173,10 @@ bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** ou
     for (const auto& key : keys) {
         if (key->is_constant()) continue;
         const uint32_t* codes = key->codes();
-        if (scale == 1) std::copy_n(codes, rows, at);
-        else for (size_t i = 0; i < rows; ++i) at[i] += codes[i] * static_cast<uint32_t>(scale);
+        if (scale == 1)
+            std::copy_n(codes, rows, at);
+        else
+            for (size_t i = 0; i < rows; ++i) at[i] += codes[i] * static_cast<uint32_t>(scale);
         scale *= key->base()->size();
     }
     // Combinations met for the first time are looked up once each.
@@ -205,7 +215,8 @@ std::vector<VectorPtr> GroupMap::keys(std::span<char* const> rows) {
     if (layout_.form == KeyLayout::Form::String) return unpack_string_keys(layout_, rows, strings_);
     if (interned_.empty())
         for (size_t i = 0; i < layout_.columns.size(); ++i)
-            interned_.push_back(layout_.columns[i].interned ? interners_[i]->to_vector(layout_.columns[i].type) : nullptr);
+            interned_.push_back(layout_.columns[i].interned ? interners_[i]->to_vector(layout_.columns[i].type)
+                                                            : nullptr);
     return unpack_keys(layout_, interned_, rows);
 }
 
@@ -216,7 +227,8 @@ GroupMerge::GroupMerge(Run& run, std::vector<GroupMap*> maps) {
     size_t groups = 0;
     for (const GroupMap* map : maps_) groups += map->size();
     if (maps_.size() > 1 && maps_[0]->layout_.has_interned()) share_interners(run);
-    if (groups >= kPartitionFrom) partitions_ = maps_.size() == 1 ? (groups + kPartitionFrom - 1) / kPartitionFrom : size_t{1} << kPartitionBits;
+    if (groups >= kPartitionFrom)
+        partitions_ = maps_.size() == 1 ? (groups + kPartitionFrom - 1) / kPartitionFrom : size_t{1} << kPartitionBits;
     if (maps_.size() > 1) split(run);
     maps_[0]->keys({});  // makes what keys() then shares among threads
 }
@@ -241,7 +253,8 @@ void GroupMerge::share_interners(Run& run) {
                 for (size_t c = 0; c < columns.size(); ++c) {
                     if (!columns[c].interned) continue;
                     const auto& column = columns[c];
-                    const size_t flag_byte = map.layout_.flags_offset + static_cast<size_t>(std::max(0, column.null_bit) / 8);
+                    const size_t flag_byte =
+                        map.layout_.flags_offset + static_cast<size_t>(std::max(0, column.null_bit) / 8);
                     if (column.null_bit >= 0 && (row[flag_byte] >> (column.null_bit % 8) & 1)) continue;
                     uint32_t id;
                     std::memcpy(&id, row + column.offset, sizeof(id));
@@ -249,10 +262,18 @@ void GroupMerge::share_interners(Run& run) {
                 }
                 const uint64_t* key = reinterpret_cast<const uint64_t*>(row);
                 switch (map.layout_.words) {
-                    case 1: map.tags_[i] = hash_key<1>(key); break;
-                    case 2: map.tags_[i] = hash_key<2>(key); break;
-                    case 4: map.tags_[i] = hash_key<4>(key); break;
-                    default: map.tags_[i] = hash_key<8>(key); break;
+                    case 1:
+                        map.tags_[i] = hash_key<1>(key);
+                        break;
+                    case 2:
+                        map.tags_[i] = hash_key<2>(key);
+                        break;
+                    case 4:
+                        map.tags_[i] = hash_key<4>(key);
+                        break;
+                    default:
+                        map.tags_[i] = hash_key<8>(key);
+                        break;
                 }
             }
         });
@@ -275,7 +296,8 @@ void GroupMerge::split(Run& run) {
 }
 
 template <typename Key>
-void GroupMerge::merge_entries(size_t partition, const std::function<void(char*, char*)>& merge, std::vector<char*>& rows) const {
+void GroupMerge::merge_entries(size_t partition, const std::function<void(char*, char*)>& merge,
+                               std::vector<char*>& rows) const {
     size_t total = 0;
     for (const auto& lists : entries_) total += lists[partition].size();
     size_t size = 64;
@@ -292,7 +314,8 @@ void GroupMerge::merge_entries(size_t partition, const std::function<void(char*,
             }
             const Entry& entry = list[i];
             size_t at = entry.tag & (size - 1);
-            while (table[at].row && !(table[at].tag == entry.tag && key_of<Key>(table[at].row) == key_of<Key>(entry.row)))
+            while (table[at].row &&
+                   !(table[at].tag == entry.tag && key_of<Key>(table[at].row) == key_of<Key>(entry.row)))
                 at = (at + 1) & (size - 1);
             if (table[at].row) {
                 merge(table[at].row, entry.row);
@@ -308,7 +331,8 @@ std::vector<char*> GroupMerge::merge(size_t partition, const std::function<void(
     std::vector<char*> rows;
     const GroupMap& first = *maps_[0];
     if (maps_.size() == 1) {
-        const size_t begin = partition * kPartitionFrom, end = partitions_ == 1 ? first.size() : std::min(first.size(), begin + kPartitionFrom);
+        const size_t begin = partition * kPartitionFrom,
+                     end = partitions_ == 1 ? first.size() : std::min(first.size(), begin + kPartitionFrom);
         for (size_t i = begin; i < end; ++i) rows.push_back(first.row(i));
         return rows;
     }
@@ -317,10 +341,18 @@ std::vector<char*> GroupMerge::merge(size_t partition, const std::function<void(
         return rows;
     }
     switch (first.layout_.words) {
-        case 1: merge_entries<Words<1>>(partition, merge, rows); break;
-        case 2: merge_entries<Words<2>>(partition, merge, rows); break;
-        case 4: merge_entries<Words<4>>(partition, merge, rows); break;
-        default: merge_entries<Words<8>>(partition, merge, rows); break;
+        case 1:
+            merge_entries<Words<1>>(partition, merge, rows);
+            break;
+        case 2:
+            merge_entries<Words<2>>(partition, merge, rows);
+            break;
+        case 4:
+            merge_entries<Words<4>>(partition, merge, rows);
+            break;
+        default:
+            merge_entries<Words<8>>(partition, merge, rows);
+            break;
     }
     return rows;
 }

@@ -20,7 +20,7 @@ class Run;
 /// What lies behind the key in each row.
 struct GroupPayload {
     size_t bytes = 0;
-    std::vector<char> image;                  // what a new row's payload is set to; `bytes` long
+    std::vector<char> image;                   // what a new row's payload is set to; `bytes` long
     std::function<void(char* row)> construct;  // then called for each new row, when given
 };
 
@@ -93,7 +93,8 @@ private:
     void share_interners(Run& run);
     void split(Run& run);
     template <typename Key>
-    void merge_entries(size_t partition, const std::function<void(char*, char*)>& merge, std::vector<char*>& rows) const;
+    void merge_entries(size_t partition, const std::function<void(char*, char*)>& merge,
+                       std::vector<char*>& rows) const;
 
     std::vector<GroupMap*> maps_;
     size_t partitions_ = 1;

@@ -16,14 +16,22 @@ using plan::JoinStrictness;
 
 bool gives_left(JoinKind kind) { return kind != JoinKind::RightSemi && kind != JoinKind::RightAnti; }
 bool gives_pairs(JoinKind kind) {
-    return kind == JoinKind::Inner || kind == JoinKind::Left || kind == JoinKind::Right || kind == JoinKind::Full || kind == JoinKind::Cross;
+    return kind == JoinKind::Inner || kind == JoinKind::Left || kind == JoinKind::Right || kind == JoinKind::Full ||
+           kind == JoinKind::Cross;
 }
 
 class ProbeStage : public Stage {
 public:
     ProbeStage(const JoinNode& node, BuildSide& build, Stage& next, const Columns& needed, size_t batch_rows)
-        : node_(node), build_(build), next_(next), needed_(needed), types_(output_types(node)), left_keys_(build.equality_keys(node.left_keys)),
-          evaluator_(node.left_keys), residual_(node.residual), residual_columns_(build.left_columns + build.right_columns, false),
+        : node_(node),
+          build_(build),
+          next_(next),
+          needed_(needed),
+          types_(output_types(node)),
+          left_keys_(build.equality_keys(node.left_keys)),
+          evaluator_(node.left_keys),
+          residual_(node.residual),
+          residual_columns_(build.left_columns + build.right_columns, false),
           batch_rows_(batch_rows) {
         mark(node.residual, residual_columns_);
     }
@@ -53,9 +61,9 @@ private:
         JoinTable::Probe probe;
         ConsumerPtr next;
         // Of the batch at hand.
-        std::vector<uint32_t> first;      // first row with the key
+        std::vector<uint32_t> first;  // first row with the key
         std::vector<uint8_t> null_key;
-        std::vector<uint8_t> matched;     // left rows with a match
+        std::vector<uint8_t> matched;                 // left rows with a match
         std::vector<uint32_t> left_rows, right_rows;  // pairs not yet given on
     };
 
@@ -86,8 +94,10 @@ void ProbeStage::Worker::push(Batch&& batch) {
     if (stage.build_.is_asof()) {
         pair_asof(batch, keys.back());
     } else if (!gives_pairs(node.join) && residual.empty()) {
-        if (gives_left(node.join)) for (size_t i = 0; i < batch.rows; ++i) matched[i] = first[i] != kNoRow;
-        else mark_chains();
+        if (gives_left(node.join))
+            for (size_t i = 0; i < batch.rows; ++i) matched[i] = first[i] != kNoRow;
+        else
+            mark_chains();
     } else {
         pair_all(batch);
     }
@@ -97,7 +107,8 @@ void ProbeStage::Worker::push(Batch&& batch) {
 
 /// All pairs of equal keys, given on in portions.
 void ProbeStage::Worker::pair_all(const Batch& batch) {
-    const bool only_first = stage.any() && residual.empty() && (stage.node_.join == JoinKind::Left || stage.node_.join == JoinKind::Inner);
+    const bool only_first =
+        stage.any() && residual.empty() && (stage.node_.join == JoinKind::Left || stage.node_.join == JoinKind::Inner);
     const bool fill_left = stage.keeps_unmatched_left() && residual.empty() && !stage.any();
     const size_t portion = std::max<size_t>(stage.batch_rows_, 1);
     for (uint32_t row = 0; row < batch.rows; ++row) {
@@ -146,7 +157,8 @@ void ProbeStage::Worker::apply_residual(const Batch& batch) {
     pairs.columns.resize(lefts + rights);
     for (size_t i = 0; i < lefts + rights; ++i) {
         if (!stage.residual_columns_[i]) continue;
-        pairs.columns[i] = i < lefts ? gather(batch.columns[i], left_rows) : gather(stage.build_.residual_column(i - lefts), right_rows);
+        pairs.columns[i] = i < lefts ? gather(batch.columns[i], left_rows)
+                                     : gather(stage.build_.residual_column(i - lefts), right_rows);
     }
     const Selection passed = residual.select(pairs);
     for (size_t i = 0; i < passed.size(); ++i) {
@@ -200,7 +212,8 @@ void ProbeStage::Worker::emit(const Batch& batch) {
             out.columns.push_back(placeholder(stage.types_[i], out.rows));
         } else if (i < lefts) {
             const auto column = each_once ? batch.columns[i] : gather(batch.columns[i], left_rows);
-            out.columns.push_back(same_type(column->type(), stage.types_[i]) ? column : column->with_type(stage.types_[i]));
+            out.columns.push_back(same_type(column->type(), stage.types_[i]) ? column
+                                                                             : column->with_type(stage.types_[i]));
         } else {
             out.columns.push_back(gather(stage.build_.rows.columns[i - lefts], right_rows));
         }
@@ -218,7 +231,8 @@ void ProbeStage::Worker::emit_left(const Batch& batch) {
     for (uint32_t i = 0; i < batch.rows; ++i) {
         if ((matched[i] != 0) == unmatched) continue;
         // NOT IN: a NULL on either side makes the answer NULL, unless there is nothing to compare with.
-        if (node.join == JoinKind::LeftAnti && node.null_aware && stage.build_.table.rows() > 0 && (null_key[i] || stage.build_.table.has_null_key()))
+        if (node.join == JoinKind::LeftAnti && node.null_aware && stage.build_.table.rows() > 0 &&
+            (null_key[i] || stage.build_.table.has_null_key()))
             continue;
         rows.push_back(i);
     }
@@ -240,7 +254,8 @@ void ProbeStage::Worker::push_mark(Batch&& batch) {
     const TypePtr& type = stage.types_.back();
     auto values = Buffer::allocate(batch.rows);
     MutableBufferPtr nulls;
-    if (accepts_null(*type) && stage.node_.null_aware && stage.build_.table.rows() > 0) nulls = Buffer::allocate_zeroed(batch.rows);
+    if (accepts_null(*type) && stage.node_.null_aware && stage.build_.table.rows() > 0)
+        nulls = Buffer::allocate_zeroed(batch.rows);
     for (size_t i = 0; i < batch.rows; ++i) {
         values->mutable_data()[i] = static_cast<char>(matched[i]);
         if (nulls && !matched[i] && (null_key[i] || stage.build_.table.has_null_key())) nulls->mutable_data()[i] = 1;
@@ -263,16 +278,23 @@ void emit_right(Run& run, const JoinNode& node, BuildSide& build, bool matched, 
         Batch out;
         out.rows = picked.size();
         for (size_t i = 0; i < types.size(); ++i)
-            out.columns.push_back(i < first_right || !needed[i] ? placeholder(types[i], out.rows) : gather(build.rows.columns[i - first_right], picked));
+            out.columns.push_back(i < first_right || !needed[i] ? placeholder(types[i], out.rows)
+                                                                : gather(build.rows.columns[i - first_right], picked));
         consumer.push(std::move(out));
     });
 }
 
 bool nothing_without_right_rows(JoinKind kind) {
     switch (kind) {
-        case JoinKind::Inner: case JoinKind::Cross: case JoinKind::Right: case JoinKind::LeftSemi: case JoinKind::RightSemi:
-        case JoinKind::RightAnti: return true;
-        default: return false;
+        case JoinKind::Inner:
+        case JoinKind::Cross:
+        case JoinKind::Right:
+        case JoinKind::LeftSemi:
+        case JoinKind::RightSemi:
+        case JoinKind::RightAnti:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -286,7 +308,8 @@ Columns needed_of_side(const JoinNode& node, const Columns& needed, bool left) {
     if (node.join == JoinKind::Mark || node.join == JoinKind::LeftSemi || node.join == JoinKind::LeftAnti)
         std::fill(both.begin() + static_cast<std::ptrdiff_t>(lefts), both.end(), false);
     mark(node.residual, both);
-    Columns side(both.begin() + static_cast<std::ptrdiff_t>(left ? 0 : lefts), left ? both.begin() + static_cast<std::ptrdiff_t>(lefts) : both.end());
+    Columns side(both.begin() + static_cast<std::ptrdiff_t>(left ? 0 : lefts),
+                 left ? both.begin() + static_cast<std::ptrdiff_t>(lefts) : both.end());
     mark(left ? node.left_keys : node.right_keys, side);
     return side;
 }
@@ -305,7 +328,8 @@ void run_join(Run& run, const JoinNode& node, Stage& next, const Columns& needed
     if (next.done()) return;
     if (node.join == JoinKind::Right || node.join == JoinKind::Full || node.join == JoinKind::RightAnti)
         emit_right(run, node, build, false, next, needed);
-    else if (node.join == JoinKind::RightSemi) emit_right(run, node, build, true, next, needed);
+    else if (node.join == JoinKind::RightSemi)
+        emit_right(run, node, build, true, next, needed);
 }
 
 }  // namespace firn::exec

@@ -31,17 +31,25 @@ std::vector<bool> equality_nullable(const JoinNode& node) {
 
 bool needs_matches(const JoinNode& node) {
     switch (node.join) {
-        case JoinKind::Right: case JoinKind::Full: case JoinKind::RightSemi: case JoinKind::RightAnti: return true;
-        case JoinKind::Inner: return node.strictness == JoinStrictness::Any;
-        default: return false;
+        case JoinKind::Right:
+        case JoinKind::Full:
+        case JoinKind::RightSemi:
+        case JoinKind::RightAnti:
+            return true;
+        case JoinKind::Inner:
+            return node.strictness == JoinStrictness::Any;
+        default:
+            return false;
     }
 }
 
 }  // namespace
 
 BuildSide::BuildSide(Run& run, const JoinNode& node, const Columns& needed)
-    : left_columns(node.children[0]->output.size()), right_columns(node.children[1]->output.size()),
-      table(equality_types(node), equality_nullable(node), node.nulls_equal), asof_(node.strictness == JoinStrictness::Asof) {
+    : left_columns(node.children[0]->output.size()),
+      right_columns(node.children[1]->output.size()),
+      table(equality_types(node), equality_nullable(node), node.nulls_equal),
+      asof_(node.strictness == JoinStrictness::Asof) {
     if (asof_ && (node.asof == JoinNode::AsofInequality::None || node.right_keys.empty()))
         fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION, "ASOF JOIN needs one inequality of the two sides");
     collect(run, node, needed);
@@ -81,7 +89,9 @@ void BuildSide::widen(const JoinNode& node) {
         if (!same_type(column->type(), type)) column = column->with_type(type);
         if (!extend) continue;
         const std::vector<VectorPtr> parts{column, Vector::defaults(type, 1)};
-        column = column->is_constant() ? Vector::constant(column->size() ? column->base() : parts[1], column->size() + 1) : concat(type, parts);
+        column = column->is_constant()
+                     ? Vector::constant(column->size() ? column->base() : parts[1], column->size() + 1)
+                     : concat(type, parts);
     }
 }
 
@@ -108,7 +118,8 @@ void BuildSide::sort_for_asof(Run& run, const JoinNode&, const VectorPtr& values
     }
 }
 
-std::vector<uint32_t> BuildSide::asof_matches(JoinNode::AsofInequality inequality, const std::vector<uint32_t>& heads, const Vector& left) const {
+std::vector<uint32_t> BuildSide::asof_matches(JoinNode::AsofInequality inequality, const std::vector<uint32_t>& heads,
+                                              const Vector& left) const {
     using Inequality = JoinNode::AsofInequality;
     std::vector<uint32_t> rows(heads.size(), kNoRow);
     // left >= right wants the greatest right value that is not greater; left <= right the least that is not less.
@@ -118,12 +129,15 @@ std::vector<uint32_t> BuildSide::asof_matches(JoinNode::AsofInequality inequalit
         if (heads[i] == kNoRow || left.is_null(i)) continue;
         const auto [begin, end] = asof_ranges_[heads[i]];
         // The first right row that is not below (strict) or is above the left value.
-        const auto* bound = std::partition_point(asof_order_.data() + begin, asof_order_.data() + end, [&](uint32_t row) {
-            const int order = compare_values(*asof_values_, row, left, i);
-            return strict_below ? order < 0 : order <= 0;
-        });
-        if (wants_lower && bound > asof_order_.data() + begin) rows[i] = bound[-1];
-        else if (!wants_lower && bound < asof_order_.data() + end) rows[i] = *bound;
+        const auto* bound =
+            std::partition_point(asof_order_.data() + begin, asof_order_.data() + end, [&](uint32_t row) {
+                const int order = compare_values(*asof_values_, row, left, i);
+                return strict_below ? order < 0 : order <= 0;
+            });
+        if (wants_lower && bound > asof_order_.data() + begin)
+            rows[i] = bound[-1];
+        else if (!wants_lower && bound < asof_order_.data() + end)
+            rows[i] = *bound;
     }
     return rows;
 }

@@ -24,15 +24,20 @@ public:
     /// How many of the key expressions are compared for equality.
     size_t equality_keys(const std::vector<plan::ExpressionPtr>& keys) const { return keys.size() - (asof_ ? 1 : 0); }
     /// For each left row with `heads` (rows of the table with equal keys) and its value in `left`: the closest right row.
-    std::vector<uint32_t> asof_matches(plan::JoinNode::AsofInequality inequality, const std::vector<uint32_t>& heads, const Vector& left) const;
+    std::vector<uint32_t> asof_matches(plan::JoinNode::AsofInequality inequality, const std::vector<uint32_t>& heads,
+                                       const Vector& left) const;
     /// A right column with its own type, for residual conditions.
     const VectorPtr& residual_column(size_t column) const { return plain_.columns[column]; }
 
     bool tracks_matches() const { return !matched_.empty(); }
-    bool is_matched(uint32_t row) const { return std::atomic_ref<uint8_t>(matched_[row]).load(std::memory_order_relaxed) != 0; }
+    bool is_matched(uint32_t row) const {
+        return std::atomic_ref<uint8_t>(matched_[row]).load(std::memory_order_relaxed) != 0;
+    }
     void match(uint32_t row) { std::atomic_ref<uint8_t>(matched_[row]).store(1, std::memory_order_relaxed); }
     /// True for the first caller.
-    bool match_first(uint32_t row) { return std::atomic_ref<uint8_t>(matched_[row]).exchange(1, std::memory_order_relaxed) == 0; }
+    bool match_first(uint32_t row) {
+        return std::atomic_ref<uint8_t>(matched_[row]).exchange(1, std::memory_order_relaxed) == 0;
+    }
 
 private:
     void collect(Run& run, const plan::JoinNode& node, const Columns& needed);

@@ -27,9 +27,17 @@ bool same_key(const uint64_t* a, const uint64_t* b) {
 
 bool is_small_integer(Physical physical) {
     switch (physical) {
-        case Physical::UInt8: case Physical::UInt16: case Physical::UInt32: case Physical::UInt64:
-        case Physical::Int8: case Physical::Int16: case Physical::Int32: case Physical::Int64: return true;
-        default: return false;
+        case Physical::UInt8:
+        case Physical::UInt16:
+        case Physical::UInt32:
+        case Physical::UInt64:
+        case Physical::Int8:
+        case Physical::Int16:
+        case Physical::Int32:
+        case Physical::Int64:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -42,10 +50,14 @@ void dispatch_integer(Physical physical, F&& f) {
 
 uint32_t hash_words(const uint64_t* key, size_t words) {
     switch (words) {
-        case 1: return hash_key<1>(key);
-        case 2: return hash_key<2>(key);
-        case 4: return hash_key<4>(key);
-        default: return hash_key<8>(key);
+        case 1:
+            return hash_key<1>(key);
+        case 2:
+            return hash_key<2>(key);
+        case 4:
+            return hash_key<4>(key);
+        default:
+            return hash_key<8>(key);
     }
 }
 
@@ -75,7 +87,9 @@ std::vector<std::shared_ptr<Interner>> make_interners(const KeyLayout& layout) {
 
 JoinTable::JoinTable(const std::vector<TypePtr>& types, const std::vector<bool>& nullable, bool nulls_equal)
     // NULLs that match nothing need no bits in the keys: their rows are left out.
-    : layout_(types, nulls_equal ? KeyLayout::Nulls::Marked : KeyLayout::Nulls::LeftOut, nullable, false), nulls_equal_(nulls_equal), interners_(make_interners(layout_)) {
+    : layout_(types, nulls_equal ? KeyLayout::Nulls::Marked : KeyLayout::Nulls::LeftOut, nullable, false),
+      nulls_equal_(nulls_equal),
+      interners_(make_interners(layout_)) {
     words_ = layout_.form == KeyLayout::Form::String ? 1 : layout_.words;
     stride_ = 8 + words_ * 8;
 }
@@ -113,7 +127,8 @@ bool JoinTable::fill_dense(const Decoded& key) {
     }
     if (least > most) least = most = 0;  // only NULLs
     const uint64_t range = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
-    if (range >= kMostDenseRange || range >= std::max<uint64_t>(kLeastDenseRange, 8 * static_cast<uint64_t>(rows_))) return false;
+    if (range >= kMostDenseRange || range >= std::max<uint64_t>(kLeastDenseRange, 8 * static_cast<uint64_t>(rows_)))
+        return false;
     dense_ = true;
     dense_least_ = static_cast<uint64_t>(least);
     dense_heads_.assign(range + 1, kNoRow);
@@ -146,12 +161,14 @@ void JoinTable::pack_all(Run& run, const std::vector<VectorPtr>& keys) {
             packer.pack(part, end - begin, packed.data());
         }
         char* place = records_->mutable_data() + begin * stride_;
-        for (size_t i = 0; i < end - begin; ++i, place += stride_) std::memcpy(place + 8, &packed[i * words_], words_ * 8);
+        for (size_t i = 0; i < end - begin; ++i, place += stride_)
+            std::memcpy(place + 8, &packed[i * words_], words_ * 8);
     };
     const size_t tasks = (rows_ + kRowsOfTask - 1) / kRowsOfTask;
     if (numbered) {  // numbers are given by one thread
         KeyPacker packer(layout_, interners_, true);
-        for (size_t task = 0; task < tasks; ++task) pack(task * kRowsOfTask, std::min(rows_, (task + 1) * kRowsOfTask), packer);
+        for (size_t task = 0; task < tasks; ++task)
+            pack(task * kRowsOfTask, std::min(rows_, (task + 1) * kRowsOfTask), packer);
     } else {
         run.parallel(tasks, [&](size_t task) {
             KeyPacker packer(layout_, interners_, true);
@@ -176,7 +193,8 @@ void JoinTable::insert_all(Run& run) {
             uint64_t old = bucket.load(std::memory_order_relaxed);
             do {
                 chained(i) = static_cast<uint32_t>(old) - 1;  // 0 - 1 = kNoRow
-            } while (!bucket.compare_exchange_weak(old, ((old >> 32 << 32) | filter_bit(hash) | (i + 1)), std::memory_order_relaxed));
+            } while (!bucket.compare_exchange_weak(old, ((old >> 32 << 32) | filter_bit(hash) | (i + 1)),
+                                                   std::memory_order_relaxed));
         }
     });
 }
@@ -192,10 +210,14 @@ uint32_t JoinTable::next_equal(uint32_t row) const {
 uint32_t JoinTable::next_slowly(uint32_t row) const {
     if (layout_.columns.empty()) return row + 1 < rows_ ? row + 1 : kNoRow;
     switch (words_) {
-        case 1: return next_equal<1>(row);
-        case 2: return next_equal<2>(row);
-        case 4: return next_equal<4>(row);
-        default: return next_equal<8>(row);
+        case 1:
+            return next_equal<1>(row);
+        case 2:
+            return next_equal<2>(row);
+        case 4:
+            return next_equal<4>(row);
+        default:
+            return next_equal<8>(row);
     }
 }
 
@@ -233,8 +255,10 @@ void JoinTable::find_dense(const Decoded& keys, size_t rows, uint32_t* first) co
         const uint64_t at = static_cast<uint64_t>(values[row]) - dense_least_;
         return at < size ? heads[at] : kNoRow;
     };
-    if (keys.is_identity()) for (size_t i = 0; i < rows; ++i) first[i] = find(i);
-    else for (size_t i = 0; i < rows; ++i) first[i] = find(keys[i]);
+    if (keys.is_identity())
+        for (size_t i = 0; i < rows; ++i) first[i] = find(i);
+    else
+        for (size_t i = 0; i < rows; ++i) first[i] = find(keys[i]);
 }
 
 JoinTable::Probe::Probe(const JoinTable& table) : table_(table), packer_(table.layout_, table.interners_, false) {}
@@ -244,8 +268,10 @@ void JoinTable::Probe::find(std::span<const VectorPtr> keys, size_t rows, uint32
     std::vector<uint8_t> null_keys;
     if (!table.nulls_equal_) null_keys = null_rows(keys, rows);
     if (nulls) {
-        if (null_keys.empty()) std::fill_n(nulls, rows, 0);
-        else std::copy(null_keys.begin(), null_keys.end(), nulls);
+        if (null_keys.empty())
+            std::fill_n(nulls, rows, 0);
+        else
+            std::copy(null_keys.begin(), null_keys.end(), nulls);
     }
     if (table.rows_ == 0 || keys.empty()) {
         std::fill_n(first, rows, table.rows_ ? 0 : kNoRow);
@@ -269,10 +295,18 @@ void JoinTable::Probe::find(std::span<const VectorPtr> keys, size_t rows, uint32
             packer_.pack(keys, rows, packed_.data(), missing_.data());
         }
         switch (table.words_) {
-            case 1: table.find_packed<1>(packed_.data(), missing_.data(), rows, first); break;
-            case 2: table.find_packed<2>(packed_.data(), missing_.data(), rows, first); break;
-            case 4: table.find_packed<4>(packed_.data(), missing_.data(), rows, first); break;
-            default: table.find_packed<8>(packed_.data(), missing_.data(), rows, first); break;
+            case 1:
+                table.find_packed<1>(packed_.data(), missing_.data(), rows, first);
+                break;
+            case 2:
+                table.find_packed<2>(packed_.data(), missing_.data(), rows, first);
+                break;
+            case 4:
+                table.find_packed<4>(packed_.data(), missing_.data(), rows, first);
+                break;
+            default:
+                table.find_packed<8>(packed_.data(), missing_.data(), rows, first);
+                break;
         }
     }
     for (size_t i = 0; i < null_keys.size(); ++i)

@@ -60,7 +60,9 @@ private:
 
     uint32_t chained(size_t row) const { return *reinterpret_cast<const uint32_t*>(records_->data() + row * stride_); }
     uint32_t& chained(size_t row) { return *reinterpret_cast<uint32_t*>(records_->mutable_data() + row * stride_); }
-    const uint64_t* key(size_t row) const { return reinterpret_cast<const uint64_t*>(records_->data() + row * stride_ + 8); }
+    const uint64_t* key(size_t row) const {
+        return reinterpret_cast<const uint64_t*>(records_->data() + row * stride_ + 8);
+    }
 
     KeyLayout layout_;
     bool nulls_equal_;

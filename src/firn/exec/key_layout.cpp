@@ -27,7 +27,8 @@ uint64_t bits_of(T value) {
 }
 
 template <typename T, typename Index>
-void pack_values(const KeyLayout& layout, const KeyLayout::Column& column, const Decoded& decoded, size_t rows, uint64_t* out, Index index) {
+void pack_values(const KeyLayout& layout, const KeyLayout::Column& column, const Decoded& decoded, size_t rows,
+                 uint64_t* out, Index index) {
     const T* values = decoded.values<T>();
     const uint8_t* nulls = column.null_bit >= 0 ? decoded.nulls() : nullptr;
     if (layout.words == 1 && !nulls) {
@@ -40,7 +41,8 @@ void pack_values(const KeyLayout& layout, const KeyLayout::Column& column, const
     for (size_t i = 0; i < rows; ++i, place += stride) {
         const size_t row = index(i);
         if (nulls && nulls[row]) {
-            place[layout.flags_offset + static_cast<size_t>(column.null_bit / 8)] |= static_cast<char>(1 << (column.null_bit % 8));
+            place[layout.flags_offset + static_cast<size_t>(column.null_bit / 8)] |=
+                static_cast<char>(1 << (column.null_bit % 8));
         } else {
             const T value = canonical(values[row]);
             std::memcpy(place + column.offset, &value, sizeof(T));
@@ -48,15 +50,19 @@ void pack_values(const KeyLayout& layout, const KeyLayout::Column& column, const
     }
 }
 
-void pack_fixed(const KeyLayout& layout, const KeyLayout::Column& column, const VectorPtr& vector, size_t rows, uint64_t* out) {
+void pack_fixed(const KeyLayout& layout, const KeyLayout::Column& column, const VectorPtr& vector, size_t rows,
+                uint64_t* out) {
     const Decoded decoded(vector);
     const bool fixed = dispatch_fixed(column.type->physical(), [&]<typename T>() {
-        if (decoded.is_identity()) pack_values<T>(layout, column, decoded, rows, out, [](size_t i) { return i; });
-        else pack_values<T>(layout, column, decoded, rows, out, [&](size_t i) { return decoded[i]; });
+        if (decoded.is_identity())
+            pack_values<T>(layout, column, decoded, rows, out, [](size_t i) { return i; });
+        else
+            pack_values<T>(layout, column, decoded, rows, out, [&](size_t i) { return decoded[i]; });
     });
     if (!fixed && column.null_bit >= 0) {  // Nullable(Nothing)
         char* place = reinterpret_cast<char*>(out) + layout.flags_offset + column.null_bit / 8;
-        for (size_t i = 0; i < rows; ++i, place += layout.words * 8) *place |= static_cast<char>(1 << (column.null_bit % 8));
+        for (size_t i = 0; i < rows; ++i, place += layout.words * 8)
+            *place |= static_cast<char>(1 << (column.null_bit % 8));
     }
 }
 
@@ -74,7 +80,8 @@ T take_raw(std::string_view& in) {
 
 }  // namespace
 
-KeyLayout::KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::vector<bool>& nullable, bool allow_single_string) {
+KeyLayout::KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::vector<bool>& nullable,
+                     bool allow_single_string) {
     size_t bytes = 0, bits = 0;
     bool packable = true;
     for (size_t i = 0; i < types.size(); ++i) {
@@ -103,7 +110,8 @@ KeyLayout::KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::
 }
 
 bool KeyLayout::has_interned() const {
-    return form == Form::Packed && std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.interned; });
+    return form == Form::Packed &&
+           std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.interned; });
 }
 
 uint32_t hash_string(const StringRef& text) {
@@ -126,7 +134,8 @@ uint32_t Interner::insert(const StringRef& text, uint32_t hash) {
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
         const uint64_t slot = slots_[at];
         if (slot == 0) {
-            if (strings_.size() >= kUnknown - 1) fail(ErrorCode::LIMIT_EXCEEDED, "Too many different strings in the keys of one operator");
+            if (strings_.size() >= kUnknown - 1)
+                fail(ErrorCode::LIMIT_EXCEEDED, "Too many different strings in the keys of one operator");
             const char* copy = text.size ? arena_->copy(text.data, text.size) : "";
             strings_.push_back(StringRef(copy, text.size));
             hashes_.push_back(hash);
@@ -176,8 +185,10 @@ VectorPtr Interner::to_vector(const TypePtr& type) const {
 void KeyPacker::pack(std::span<const VectorPtr> keys, size_t rows, uint64_t* out, uint8_t* missing) {
     std::memset(out, 0, rows * layout_.words * sizeof(uint64_t));
     for (size_t c = 0; c < keys.size(); ++c) {
-        if (layout_.columns[c].interned) pack_interned(c, keys[c], rows, out, missing);
-        else pack_fixed(layout_, layout_.columns[c], keys[c], rows, out);
+        if (layout_.columns[c].interned)
+            pack_interned(c, keys[c], rows, out, missing);
+        else
+            pack_fixed(layout_, layout_.columns[c], keys[c], rows, out);
     }
 }
 
@@ -200,7 +211,8 @@ void KeyPacker::pack_interned(size_t c, const VectorPtr& vector, size_t rows, ui
         const size_t row = decoded[i];
         if (nulls && nulls[row]) {
             if (column.null_bit >= 0)
-                place[layout_.flags_offset + static_cast<size_t>(column.null_bit / 8)] |= static_cast<char>(1 << (column.null_bit % 8));
+                place[layout_.flags_offset + static_cast<size_t>(column.null_bit / 8)] |=
+                    static_cast<char>(1 << (column.null_bit % 8));
             continue;
         }
         uint32_t id;
@@ -218,7 +230,8 @@ void KeyPacker::pack_interned(size_t c, const VectorPtr& vector, size_t rows, ui
     }
 }
 
-std::vector<VectorPtr> unpack_keys(const KeyLayout& layout, const std::vector<VectorPtr>& interned, std::span<char* const> rows) {
+std::vector<VectorPtr> unpack_keys(const KeyLayout& layout, const std::vector<VectorPtr>& interned,
+                                   std::span<char* const> rows) {
     std::vector<VectorPtr> out;
     for (size_t c = 0; c < layout.columns.size(); ++c) {
         const auto& column = layout.columns[c];
@@ -255,8 +268,10 @@ void string_keys(const KeyLayout& layout, std::span<const VectorPtr> keys, size_
     if (!layout.serialised) {
         const Decoded decoded(keys[0]);
         const StringRef* values = decoded.values<StringRef>();
-        if (!decoded.nulls() && decoded.is_identity()) std::copy_n(values, rows, out);
-        else for (size_t i = 0; i < rows; ++i) out[i] = decoded.is_null(i) ? null_string() : values[decoded[i]];
+        if (!decoded.nulls() && decoded.is_identity())
+            std::copy_n(values, rows, out);
+        else
+            for (size_t i = 0; i < rows; ++i) out[i] = decoded.is_null(i) ? null_string() : values[decoded[i]];
         return;
     }
     std::vector<Decoded> decoded;
@@ -269,7 +284,8 @@ void string_keys(const KeyLayout& layout, std::span<const VectorPtr> keys, size_
     }
 }
 
-std::vector<VectorPtr> unpack_string_keys(const KeyLayout& layout, std::span<char* const> rows, const std::shared_ptr<const void>& owner) {
+std::vector<VectorPtr> unpack_string_keys(const KeyLayout& layout, std::span<char* const> rows,
+                                          const std::shared_ptr<const void>& owner) {
     std::vector<VectorPtr> out;
     if (layout.serialised) {
         std::vector<VectorBuilder> builders;
@@ -321,7 +337,8 @@ void serialise_value(const Vector& vector, size_t row, std::string& out) {
             for (const auto& child : flat.children()) serialise_value(*child, at, out);
             return;
         default:
-            dispatch_fixed(flat.type()->physical(), [&]<typename T>() { append_raw(out, canonical(flat.values<T>()[at])); });
+            dispatch_fixed(flat.type()->physical(),
+                           [&]<typename T>() { append_raw(out, canonical(flat.values<T>()[at])); });
     }
 }
 
@@ -345,8 +362,10 @@ void deserialise_value(std::string_view& in, VectorBuilder& out) {
             for (size_t i = 0; i < elements; ++i) deserialise_value(in, out.element(i));
             return out.end_tuple();
         }
-        case Physical::None: return out.append_default();
-        default: dispatch_fixed(type->physical(), [&]<typename T>() { out.append<T>(take_raw<T>(in)); });
+        case Physical::None:
+            return out.append_default();
+        default:
+            dispatch_fixed(type->physical(), [&]<typename T>() { out.append<T>(take_raw<T>(in)); });
     }
 }
 

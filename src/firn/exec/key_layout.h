@@ -33,7 +33,8 @@ struct KeyLayout {
 
     explicit KeyLayout(const std::vector<TypePtr>& types) : KeyLayout(types, Nulls::Marked, {}, true) {}
     /// nullable[i]: also when the type itself is not (the other side of a join is). May be empty.
-    KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::vector<bool>& nullable, bool allow_single_string);
+    KeyLayout(const std::vector<TypePtr>& types, Nulls nulls, const std::vector<bool>& nullable,
+              bool allow_single_string);
 
     Form form = Form::Packed;
     bool serialised = false;  // Form::String of all columns
@@ -113,11 +114,13 @@ private:
 };
 
 /// The columns of keys of Form::Packed: rows[i] points to words.
-std::vector<VectorPtr> unpack_keys(const KeyLayout& layout, const std::vector<VectorPtr>& interned, std::span<char* const> rows);
+std::vector<VectorPtr> unpack_keys(const KeyLayout& layout, const std::vector<VectorPtr>& interned,
+                                   std::span<char* const> rows);
 
 /// Form::String. Serialised keys, and those of strings that need it, are copied into `arena`; others are views.
 void string_keys(const KeyLayout& layout, std::span<const VectorPtr> keys, size_t rows, StringRef* out, Arena& arena);
-std::vector<VectorPtr> unpack_string_keys(const KeyLayout& layout, std::span<char* const> rows, const std::shared_ptr<const void>& owner);
+std::vector<VectorPtr> unpack_string_keys(const KeyLayout& layout, std::span<char* const> rows,
+                                          const std::shared_ptr<const void>& owner);
 
 /// Any value as bytes such that equal values (by equal_values) have equal bytes.
 void serialise_value(const Vector& vector, size_t row, std::string& out);

@@ -24,8 +24,10 @@ Selection without(const Selection& rows, const Selection& picked) {
     rest.reserve(rows.size() - picked.size());
     size_t next = 0;
     for (uint32_t i = 0; i < rows.size(); ++i) {
-        if (next < picked.size() && picked[next] == i) ++next;
-        else rest.push_back(rows[i]);
+        if (next < picked.size() && picked[next] == i)
+            ++next;
+        else
+            rest.push_back(rows[i]);
     }
     return rest;
 }
@@ -74,9 +76,12 @@ VectorPtr Evaluator::value_of_rows(uint32_t node, Frame& frame, std::span<const 
 
 VectorPtr Evaluator::call_lazily(uint32_t node, Frame& frame) {
     switch (program_->nodes[node].lazy) {
-        case LazyCall::If: return call_if(node, frame);
-        case LazyCall::MultiIf: return call_multi_if(node, frame);
-        default: return call_chain(node, frame);
+        case LazyCall::If:
+            return call_if(node, frame);
+        case LazyCall::MultiIf:
+            return call_multi_if(node, frame);
+        default:
+            return call_chain(node, frame);
     }
 }
 
@@ -104,7 +109,8 @@ VectorPtr Evaluator::call_multi_if(uint32_t node, Frame& frame) {
         values.push_back(scatter(value_of_rows(arguments[i + 1], frame, yes), yes, frame.size));
         open = without(open, picked);
     }
-    for (; i < arguments.size(); ++i) values.push_back(scatter(value_of_rows(arguments[i], frame, open), open, frame.size));
+    for (; i < arguments.size(); ++i)
+        values.push_back(scatter(value_of_rows(arguments[i], frame, open), open, frame.size));
     return apply(node, std::move(values), frame.size);
 }
 

@@ -113,26 +113,41 @@ void Run::node(const plan::Node& node, Stage& next, const Columns& needed) {
     limit_above_ = next_limit_above_;
     next_limit_above_ = node.kind == NodeKind::Project && limit_above_;
     switch (node.kind) {
-        case NodeKind::Scan: return run_scan(*this, static_cast<const plan::ScanNode&>(node), next, needed);
-        case NodeKind::Values: return run_values(*this, static_cast<const plan::ValuesNode&>(node), next);
-        case NodeKind::Project: return run_project(*this, static_cast<const plan::ProjectNode&>(node), next, needed);
-        case NodeKind::Filter: return run_filter(*this, static_cast<const plan::FilterNode&>(node), next, needed);
-        case NodeKind::Aggregate: return run_aggregate(*this, static_cast<const plan::AggregateNode&>(node), next, needed);
-        case NodeKind::Join: return run_join(*this, static_cast<const plan::JoinNode&>(node), next, needed);
+        case NodeKind::Scan:
+            return run_scan(*this, static_cast<const plan::ScanNode&>(node), next, needed);
+        case NodeKind::Values:
+            return run_values(*this, static_cast<const plan::ValuesNode&>(node), next);
+        case NodeKind::Project:
+            return run_project(*this, static_cast<const plan::ProjectNode&>(node), next, needed);
+        case NodeKind::Filter:
+            return run_filter(*this, static_cast<const plan::FilterNode&>(node), next, needed);
+        case NodeKind::Aggregate:
+            return run_aggregate(*this, static_cast<const plan::AggregateNode&>(node), next, needed);
+        case NodeKind::Join:
+            return run_join(*this, static_cast<const plan::JoinNode&>(node), next, needed);
         case NodeKind::Sort: {
             const auto& sort = static_cast<const plan::SortNode&>(node);
             return sort.limit ? run_top_n(*this, sort, next, needed) : run_sort(*this, sort, next, needed);
         }
-        case NodeKind::Limit: return run_limit(*this, static_cast<const plan::LimitNode&>(node), next, needed);
-        case NodeKind::LimitBy: return run_limit_by(*this, static_cast<const plan::LimitByNode&>(node), next, needed);
-        case NodeKind::Distinct: return run_distinct(*this, static_cast<const plan::DistinctNode&>(node), next, needed);
-        case NodeKind::Union: return run_union(*this, static_cast<const plan::SetNode&>(node), next, needed);
+        case NodeKind::Limit:
+            return run_limit(*this, static_cast<const plan::LimitNode&>(node), next, needed);
+        case NodeKind::LimitBy:
+            return run_limit_by(*this, static_cast<const plan::LimitByNode&>(node), next, needed);
+        case NodeKind::Distinct:
+            return run_distinct(*this, static_cast<const plan::DistinctNode&>(node), next, needed);
+        case NodeKind::Union:
+            return run_union(*this, static_cast<const plan::SetNode&>(node), next, needed);
         case NodeKind::Intersect:
-        case NodeKind::Except: return run_set_operation(*this, static_cast<const plan::SetNode&>(node), next);
-        case NodeKind::ArrayJoin: return run_array_join(*this, static_cast<const plan::ArrayJoinNode&>(node), next, needed);
-        case NodeKind::Window: return run_window(*this, static_cast<const plan::WindowNode&>(node), next, needed);
-        case NodeKind::Fill: return run_fill(*this, static_cast<const plan::FillNode&>(node), next);
-        case NodeKind::Cte: return run_cte(*this, static_cast<const plan::CteNode&>(node), next);
+        case NodeKind::Except:
+            return run_set_operation(*this, static_cast<const plan::SetNode&>(node), next);
+        case NodeKind::ArrayJoin:
+            return run_array_join(*this, static_cast<const plan::ArrayJoinNode&>(node), next, needed);
+        case NodeKind::Window:
+            return run_window(*this, static_cast<const plan::WindowNode&>(node), next, needed);
+        case NodeKind::Fill:
+            return run_fill(*this, static_cast<const plan::FillNode&>(node), next);
+        case NodeKind::Cte:
+            return run_cte(*this, static_cast<const plan::CteNode&>(node), next);
     }
     fail(ErrorCode::LOGICAL_ERROR, "No operator for plan node {}", static_cast<int>(node.kind));
 }
@@ -163,11 +178,13 @@ void mark(const std::vector<plan::ExpressionPtr>& expressions, Columns& needed) 
         if (expression) plan::mark_columns(*expression, needed);
 }
 
-Batch concat_batches(Run& run, const std::vector<Batch>& batches, const std::vector<TypePtr>& types, const Columns& needed) {
+Batch concat_batches(Run& run, const std::vector<Batch>& batches, const std::vector<TypePtr>& types,
+                     const Columns& needed) {
     Batch out;
     for (const auto& batch : batches) out.rows += batch.rows;
     if (out.rows >= kNoRow)
-        fail(ErrorCode::LIMIT_EXCEEDED, "An operator that keeps all its input has {} rows; at most {} are supported", out.rows, kNoRow - 1);
+        fail(ErrorCode::LIMIT_EXCEEDED, "An operator that keeps all its input has {} rows; at most {} are supported",
+             out.rows, kNoRow - 1);
     out.columns.resize(types.size());
     run.parallel(types.size(), [&](size_t i) {
         if (!needed[i]) {

@@ -71,7 +71,9 @@ public:
     /// What the scans of this run answered from metadata (Scan::metadata_partials).
     std::map<const plan::Node*, std::vector<Batch>> metadata_partials;
     /// Rows of common table expressions that have run.
-    struct SharedRows { std::vector<Batch> batches; };
+    struct SharedRows {
+        std::vector<Batch> batches;
+    };
     std::map<const void*, SharedRows> shared_rows;
 
 private:
@@ -103,6 +105,7 @@ void mark(const std::vector<plan::ExpressionPtr>& expressions, Columns& needed);
 
 /// All rows of some batches as one batch: flat vectors, or one dictionary where the batches share it. Columns not needed
 /// become placeholders. Columns are done in parallel.
-Batch concat_batches(Run& run, const std::vector<Batch>& batches, const std::vector<TypePtr>& types, const Columns& needed);
+Batch concat_batches(Run& run, const std::vector<Batch>& batches, const std::vector<TypePtr>& types,
+                     const Columns& needed);
 
 }  // namespace firn::exec

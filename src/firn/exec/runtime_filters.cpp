@@ -33,8 +33,10 @@ std::pair<uint32_t, uint32_t> extremes(const Decoded& key, size_t rows, bool& un
         }
     };
     const Physical physical = key.flat().type()->physical();
-    if (physical == Physical::Str) look(key.values<StringRef>());
-    else if (!dispatch_fixed(physical, [&]<typename T>() { look(key.values<T>()); })) unordered = true;
+    if (physical == Physical::Str)
+        look(key.values<StringRef>());
+    else if (!dispatch_fixed(physical, [&]<typename T>() { look(key.values<T>()); }))
+        unordered = true;
     return {least, most};
 }
 
@@ -96,7 +98,8 @@ void fill_runtime_filters(const plan::JoinNode& node, const std::vector<VectorPt
             content->min = one_value(key, least);
             content->max = one_value(key, most);
             content->values = few_values(key, content->min->type(), rows);
-            if (rows <= kMostBloomRows && has_gaps(content->min, content->max, rows)) content->bloom = bloom_of(key, rows);
+            if (rows <= kMostBloomRows && has_gaps(content->min, content->max, rows))
+                content->bloom = bloom_of(key, rows);
         }
         filter->set(std::move(content));
     }

@@ -12,13 +12,14 @@
 namespace firn::exec {
 namespace {
 
-constexpr size_t kParallelFrom = 1 << 14;  // rows from which sorting is split among workers
+constexpr size_t kParallelFrom = 1 << 14;   // rows from which sorting is split among workers
 constexpr uint64_t kMostTopRows = 1 << 20;  // above, a whole sort is as good
 constexpr size_t kRowsToCompact = 1024;
 
 void forbid_collation(const std::vector<plan::SortKey>& keys) {
     for (const auto& key : keys)
-        if (!key.collation.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "ORDER BY … COLLATE '{}' is not supported yet", key.collation);
+        if (!key.collation.empty())
+            fail(ErrorCode::NOT_IMPLEMENTED, "ORDER BY … COLLATE '{}' is not supported yet", key.collation);
 }
 
 /// The rows that come first so far, of one worker.
@@ -127,7 +128,8 @@ void TopStage::tighten(UInt128 prefix, const VectorPtr& first_key, size_t row) {
 
 }  // namespace
 
-KeyedColumns::KeyedColumns(Run& run, const std::vector<plan::ExpressionPtr>& keys, const std::vector<TypePtr>& types, const Columns& needed)
+KeyedColumns::KeyedColumns(Run& run, const std::vector<plan::ExpressionPtr>& keys, const std::vector<TypePtr>& types,
+                           const Columns& needed)
     : run_(run), types_(types), kept_(needed), inputs_(types.size()) {
     std::vector<plan::ExpressionPtr> computed;
     for (const auto& key : keys) {
@@ -176,14 +178,18 @@ Batch KeyedColumns::concat(const std::vector<Batch>& batches) const {
     return out;
 }
 
-Batch KeyedColumns::concat_parallel(const std::vector<Batch>& batches) const { return concat_batches(run_, batches, types_, kept_); }
+Batch KeyedColumns::concat_parallel(const std::vector<Batch>& batches) const {
+    return concat_batches(run_, batches, types_, kept_);
+}
 
 Batch KeyedColumns::without_keys(Batch&& batch) const {
     batch.columns.resize(inputs_);
     return std::move(batch);
 }
 
-ConsumerPtr KeyedCollectStage::consumer(size_t worker) { return std::make_unique<Worker>(columns_, collected_.consumer(worker)); }
+ConsumerPtr KeyedCollectStage::consumer(size_t worker) {
+    return std::make_unique<Worker>(columns_, collected_.consumer(worker));
+}
 
 void KeyedCollectStage::Worker::push(Batch&& batch) { next->push(columns.add_keys(std::move(batch), evaluator)); }
 
@@ -215,7 +221,8 @@ void emit_rows(Run& run, const KeyedColumns& columns, const Batch& all, std::spa
     run.emit_in_order(next, [&](Consumer& consumer) {
         for (size_t at = 0; at < rows.size() && !next.done(); at += run.options().batch_rows) {
             check_cancelled();
-            consumer.push(columns.without_keys(columns.select(all, rows.subspan(at, std::min(run.options().batch_rows, rows.size() - at)))));
+            consumer.push(columns.without_keys(
+                columns.select(all, rows.subspan(at, std::min(run.options().batch_rows, rows.size() - at)))));
         }
     });
 }

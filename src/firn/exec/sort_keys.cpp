@@ -64,17 +64,23 @@ public:
         marks_ = floating || accepts_null(*column->type());
         if (marks_ && left_ < 2) return false;
         if (physical == Physical::Str) {
-            add_values(decoded, 128, [&](size_t row) { return leading_bytes(decoded.values<StringRef>()[row]); }, [](size_t) { return false; });
+            add_values(
+                decoded, 128, [&](size_t row) { return leading_bytes(decoded.values<StringRef>()[row]); },
+                [](size_t) { return false; });
             return false;
         }
         const unsigned before = left_;
         const bool fixed = dispatch_fixed(physical, [&]<typename T>() {
             const T* values = decoded.values<T>();
             const unsigned bits = sizeof(T) >= 16 ? 128 : 8 * sizeof(T);
-            add_values(decoded, bits, [&](size_t row) { return ordered_bits(values[row]); }, [&](size_t row) {
-                if constexpr (std::is_floating_point_v<T>) return std::isnan(values[row]);
-                else return false;
-            });
+            add_values(
+                decoded, bits, [&](size_t row) { return ordered_bits(values[row]); },
+                [&](size_t row) {
+                    if constexpr (std::is_floating_point_v<T>)
+                        return std::isnan(values[row]);
+                    else
+                        return false;
+                });
         });
         if (!fixed) return false;
         const size_t width = column->type()->value_size();
@@ -92,7 +98,8 @@ private:
         const UInt128 mask = kept == 128 ? ~UInt128{0} : (UInt128{1} << kept) - 1;
         const UInt128 flip = direction_.descending ? mask : 0;
         // The places of values, NaNs and NULLs.
-        const UInt128 value_mark = direction_.nulls_first ? 2 : 0, nan_mark = 1, null_mark = direction_.nulls_first ? 0 : 2;
+        const UInt128 value_mark = direction_.nulls_first ? 2 : 0, nan_mark = 1,
+                      null_mark = direction_.nulls_first ? 0 : 2;
         for (size_t i = 0; i < prefixes_.size(); ++i) {
             const size_t row = decoded[i];
             if (marks_ && decoded.nulls() && decoded.nulls()[row]) {
@@ -165,7 +172,8 @@ int SortKeys::compare(size_t a, size_t b, size_t keys) const {
     for (size_t i = 0; i < std::min(keys, columns_.size()); ++i) {
         const auto& column = *columns_[i];
         const int nulls = directions_[i].nulls_first ? -1 : 1;
-        const int order = directions_[i].descending ? compare_values(column, b, column, a, -nulls) : compare_values(column, a, column, b, nulls);
+        const int order = directions_[i].descending ? compare_values(column, b, column, a, -nulls)
+                                                    : compare_values(column, a, column, b, nulls);
         if (order) return order;
     }
     return 0;
@@ -180,7 +188,9 @@ std::vector<uint32_t> SortKeys::sorted(size_t begin, size_t end) const {
     TrackedVector<Item> items(end - begin);
     for (size_t i = begin; i < end; ++i) items[i - begin] = {prefixes_[i], static_cast<uint32_t>(i)};
     if (whole_) {
-        std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.prefix != b.prefix ? a.prefix < b.prefix : a.row < b.row; });
+        std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+            return a.prefix != b.prefix ? a.prefix < b.prefix : a.row < b.row;
+        });
     } else {
         std::sort(items.begin(), items.end(), [this](const Item& a, const Item& b) {
             if (a.prefix != b.prefix) return a.prefix < b.prefix;

@@ -12,7 +12,8 @@ namespace firn::exec {
 /// Input columns and, behind them, those keys that are not columns themselves. Columns that nobody reads are placeholders.
 class KeyedColumns {
 public:
-    KeyedColumns(Run& run, const std::vector<plan::ExpressionPtr>& keys, const std::vector<TypePtr>& types, const Columns& needed);
+    KeyedColumns(Run& run, const std::vector<plan::ExpressionPtr>& keys, const std::vector<TypePtr>& types,
+                 const Columns& needed);
     const Evaluator& evaluator() const { return evaluator_; }
     Batch add_keys(Batch&& batch, Evaluator& evaluator) const;
     std::vector<VectorPtr> keys_of(const Batch& batch) const;

@@ -24,8 +24,10 @@ private:
             const Selection rows = filter.select(batch);
             if (rows.empty()) return;
             for (size_t i = 0; i < batch.columns.size(); ++i) {
-                if (!stage.needed_[i]) batch.columns[i] = placeholder(stage.types_[i], rows.size());
-                else if (rows.size() != batch.rows) batch.columns[i] = gather(batch.columns[i], rows);
+                if (!stage.needed_[i])
+                    batch.columns[i] = placeholder(stage.types_[i], rows.size());
+                else if (rows.size() != batch.rows)
+                    batch.columns[i] = gather(batch.columns[i], rows);
             }
             batch.rows = rows.size();
             next->push(std::move(batch));
@@ -63,7 +65,8 @@ private:
             out.rows = batch.rows;
             size_t at = 0;
             for (size_t i = 0; i < stage.needed_.size(); ++i)
-                out.columns.push_back(stage.needed_[i] ? std::move(values[at++]) : placeholder(stage.types_[i], out.rows));
+                out.columns.push_back(stage.needed_[i] ? std::move(values[at++])
+                                                       : placeholder(stage.types_[i], out.rows));
             next->push(std::move(out));
         }
         void finish() override { next->finish(); }
@@ -137,7 +140,8 @@ void unfold_row(const std::vector<VectorPtr>& arrays, size_t row, bool left, Unf
     const int64_t size = size_of(arrays[0]);
     for (const auto& array : arrays)
         if (size_of(array) != size)
-            fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Sizes of ARRAY-JOIN-ed arrays do not match: {} and {}", size, size_of(array));
+            fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Sizes of ARRAY-JOIN-ed arrays do not match: {} and {}", size,
+                 size_of(array));
     for (int64_t i = 0; i < size; ++i) {
         out.rows.push_back(static_cast<uint32_t>(row));
         for (size_t a = 0; a < arrays.size(); ++a)
@@ -160,7 +164,8 @@ void ArrayJoinStage::Worker::push(Batch&& batch) {
     for (size_t row = 0; row < batch.rows && !stage.done();) {
         Unfolded out;
         out.elements.resize(arrays.size());
-        while (row < batch.rows && out.rows.size() < stage.batch_rows_) unfold_row(arrays, row++, stage.node_.left, out);
+        while (row < batch.rows && out.rows.size() < stage.batch_rows_)
+            unfold_row(arrays, row++, stage.node_.left, out);
         if (out.rows.empty()) continue;
         Batch result;
         result.rows = out.rows.size();
@@ -195,8 +200,10 @@ void run_limit(Run& run, const plan::LimitNode& node, Stage& next, const Columns
     if (node.limit && *node.limit < end - std::min(end, node.offset)) end = node.offset + *node.limit;
     LimitStage stage(node.offset, end, next);
     if (node.limit) run.set_limit_above();
-    if (end > node.offset) run.node(*node.children[0], stage, needed);
-    else next.consumer(0)->finish();
+    if (end > node.offset)
+        run.node(*node.children[0], stage, needed);
+    else
+        next.consumer(0)->finish();
 }
 
 void run_array_join(Run& run, const plan::ArrayJoinNode& node, Stage& next, const Columns& needed) {

@@ -28,7 +28,9 @@ VectorPtr numbers(const WindowCall& call, size_t rows, F&& value) {
 class OneState {
 public:
     explicit OneState(const functions::AggregateFunction& function)
-        : function_(function), memory_(Buffer::allocate(function.state_size() + 16)) { function_.create(state()); }
+        : function_(function), memory_(Buffer::allocate(function.state_size() + 16)) {
+        function_.create(state());
+    }
     ~OneState() { function_.destroy(state()); }
     OneState(const OneState&) = delete;
     OneState& operator=(const OneState&) = delete;
@@ -55,7 +57,8 @@ private:
 };
 
 /// One value for each different frame, and which of them each row has.
-VectorPtr aggregate_over_frames(const WindowCall& call, const std::vector<VectorPtr>& arguments, const std::vector<RowRange>& frames) {
+VectorPtr aggregate_over_frames(const WindowCall& call, const std::vector<VectorPtr>& arguments,
+                                const std::vector<RowRange>& frames) {
     OneState state(*call.function);
     VectorBuilder values(call.type);
     auto codes = Buffer::allocate(frames.size() * sizeof(uint32_t));
@@ -79,10 +82,13 @@ VectorPtr aggregate_over_frames(const WindowCall& call, const std::vector<Vector
 }
 
 /// An argument as 64-bit numbers.
-Decoded numbers_of(const VectorPtr& vector) { return Decoded(functions::cast_vector(vector, make_type(TypeId::Int64))); }
+Decoded numbers_of(const VectorPtr& vector) {
+    return Decoded(functions::cast_vector(vector, make_type(TypeId::Int64)));
+}
 
 /// The argument's value at another row of the same partition or frame; else the third argument or the default.
-VectorPtr value_of_row(const WindowCall& call, const std::vector<VectorPtr>& arguments, size_t rows, const std::function<uint32_t(size_t)>& place) {
+VectorPtr value_of_row(const WindowCall& call, const std::vector<VectorPtr>& arguments, size_t rows,
+                       const std::function<uint32_t(size_t)>& place) {
     std::vector<uint32_t> from(rows);
     for (size_t i = 0; i < rows; ++i) from[i] = place(i);
     VectorPtr values = arguments[0];
@@ -95,25 +101,33 @@ VectorPtr value_of_row(const WindowCall& call, const std::vector<VectorPtr>& arg
 }
 
 /// lag, lead and their forms that look no further than the frame.
-VectorPtr shifted(const WindowCall& call, const std::vector<VectorPtr>& arguments, const std::vector<RowRange>& within, bool back) {
+VectorPtr shifted(const WindowCall& call, const std::vector<VectorPtr>& arguments, const std::vector<RowRange>& within,
+                  bool back) {
     std::optional<Decoded> distances;
     if (arguments.size() >= 2) distances.emplace(numbers_of(arguments[1]));
     return value_of_row(call, arguments, within.size(), [&](size_t i) {
         const int64_t distance = distances ? distances->value<int64_t>(i) : 1;
-        if (distance < 0) fail(ErrorCode::BAD_ARGUMENTS, "The offset for function {} must be nonnegative, {} given", call.name, distance);
+        if (distance < 0)
+            fail(ErrorCode::BAD_ARGUMENTS, "The offset for function {} must be nonnegative, {} given", call.name,
+                 distance);
         if (distance > static_cast<int64_t>(within.size())) return kNoRow;
         const int64_t at = static_cast<int64_t>(i) + (back ? -distance : distance);
         return at >= within[i].begin && at < within[i].end ? static_cast<uint32_t>(at) : kNoRow;
     });
 }
 
-VectorPtr nth_value(const WindowCall& call, const std::vector<VectorPtr>& arguments, const std::vector<RowRange>& frames) {
+VectorPtr nth_value(const WindowCall& call, const std::vector<VectorPtr>& arguments,
+                    const std::vector<RowRange>& frames) {
     if (arguments.size() != 2) fail(ErrorCode::BAD_ARGUMENTS, "Function {} takes exactly two arguments", call.name);
     const Decoded places = numbers_of(arguments[1]);
     return value_of_row(call, {arguments[0]}, frames.size(), [&](size_t i) {
         const int64_t n = places.value<int64_t>(i);
-        if (n <= 0) fail(ErrorCode::BAD_ARGUMENTS, "The offset for function {} must be in (0, {}], {} given", call.name, INT64_MAX, n);
-        return !frames[i].empty() && n <= frames[i].end - frames[i].begin ? static_cast<uint32_t>(frames[i].begin + n - 1) : kNoRow;
+        if (n <= 0)
+            fail(ErrorCode::BAD_ARGUMENTS, "The offset for function {} must be in (0, {}], {} given", call.name,
+                 INT64_MAX, n);
+        return !frames[i].empty() && n <= frames[i].end - frames[i].begin
+                   ? static_cast<uint32_t>(frames[i].begin + n - 1)
+                   : kNoRow;
     });
 }
 
@@ -133,10 +147,15 @@ VectorPtr ntile(const WindowCall& call, const std::vector<VectorPtr>& arguments,
 
 VectorPtr ranking(const WindowCall& call, const WindowRows& rows, bool& known) {
     const std::string& name = call.name;
-    const auto rank = [&](size_t i) { return static_cast<uint64_t>(rows.peers(i).begin - rows.partition(i).begin) + 1; };
-    if (name == "row_number") return numbers(call, rows.size(), [&](size_t i) { return static_cast<uint64_t>(i - rows.partition(i).begin + 1); });
+    const auto rank = [&](size_t i) {
+        return static_cast<uint64_t>(rows.peers(i).begin - rows.partition(i).begin) + 1;
+    };
+    if (name == "row_number")
+        return numbers(call, rows.size(),
+                       [&](size_t i) { return static_cast<uint64_t>(i - rows.partition(i).begin + 1); });
     if (name == "rank") return numbers(call, rows.size(), rank);
-    if (name == "dense_rank" || name == "denserank") return numbers(call, rows.size(), [&](size_t i) { return static_cast<uint64_t>(rows.peer_number(i)) + 1; });
+    if (name == "dense_rank" || name == "denserank")
+        return numbers(call, rows.size(), [&](size_t i) { return static_cast<uint64_t>(rows.peer_number(i)) + 1; });
     if (name == "percent_rank" || name == "percentrank")
         return numbers(call, rows.size(), [&](size_t i) {
             const double others = static_cast<double>(rows.partition(i).end - rows.partition(i).begin) - 1;
@@ -151,7 +170,8 @@ VectorPtr ranking(const WindowCall& call, const WindowRows& rows, bool& known) {
     return nullptr;
 }
 
-VectorPtr compute_call(const WindowNode& node, const WindowCall& call, const std::vector<VectorPtr>& arguments, const WindowRows& rows) {
+VectorPtr compute_call(const WindowNode& node, const WindowCall& call, const std::vector<VectorPtr>& arguments,
+                       const WindowRows& rows) {
     if (call.function) return aggregate_over_frames(call, arguments, rows.frames(node.frame));
     bool known = true;
     const auto ranks = ranking(call, rows, known);
@@ -182,12 +202,14 @@ void run_window(Run& run, const WindowNode& node, Stage& next, const Columns& ne
     std::vector<plan::ExpressionPtr> expressions = node.partition;
     std::vector<SortDirection> directions(node.partition.size());
     for (const auto& key : node.order) {
-        if (!key.collation.empty()) fail(ErrorCode::NOT_IMPLEMENTED, "ORDER BY … COLLATE '{}' is not supported yet", key.collation);
+        if (!key.collation.empty())
+            fail(ErrorCode::NOT_IMPLEMENTED, "ORDER BY … COLLATE '{}' is not supported yet", key.collation);
         expressions.push_back(key.expression);
         directions.push_back({key.descending, key.nulls_first});
     }
     const size_t key_count = expressions.size();
-    for (const auto& call : node.calls) expressions.insert(expressions.end(), call.arguments.begin(), call.arguments.end());
+    for (const auto& call : node.calls)
+        expressions.insert(expressions.end(), call.arguments.begin(), call.arguments.end());
 
     const size_t inputs = node.children[0]->output.size();
     Columns below(needed.begin(), needed.begin() + static_cast<std::ptrdiff_t>(inputs));
@@ -215,7 +237,8 @@ void run_window(Run& run, const WindowNode& node, Stage& next, const Columns& ne
             arguments.push_back(constant ? Vector::constant(argument->constant, out.rows) : sorted_values[at]);
             ++at;
         }
-        out.columns.push_back(needed[inputs + i] ? compute_call(node, call, arguments, rows) : placeholder(call.type, out.rows));
+        out.columns.push_back(needed[inputs + i] ? compute_call(node, call, arguments, rows)
+                                                 : placeholder(call.type, out.rows));
     }
     run.emit_in_order(next, [&](Consumer& consumer) { run.push_cut(std::move(out), next, consumer); });
 }

@@ -43,10 +43,13 @@ Values<T> read_values(const VectorPtr& column, std::span<const uint32_t> order) 
                 if (!out.none[i]) out.values[i] = static_cast<T>(value);
             }
         } else {
-            fail(ErrorCode::NOT_IMPLEMENTED, "A RANGE frame with an offset over {} is not supported", column->type()->name());
+            fail(ErrorCode::NOT_IMPLEMENTED, "A RANGE frame with an offset over {} is not supported",
+                 column->type()->name());
         }
     });
-    if (!fixed) fail(ErrorCode::NOT_IMPLEMENTED, "A RANGE frame with an offset over {} is not supported", column->type()->name());
+    if (!fixed)
+        fail(ErrorCode::NOT_IMPLEMENTED, "A RANGE frame with an offset over {} is not supported",
+             column->type()->name());
     return out;
 }
 
@@ -54,14 +57,16 @@ template <typename T>
 T offset_of(const VectorPtr& offset, const TypePtr& key) {
     if (!offset) return T{};
     const bool decimal = unwrap(key)->id() == TypeId::Decimal;
-    const TypePtr type = decimal ? strip_nullable(key) : make_type(std::is_floating_point_v<T> ? TypeId::Float64 : TypeId::Int64);
+    const TypePtr type =
+        decimal ? strip_nullable(key) : make_type(std::is_floating_point_v<T> ? TypeId::Float64 : TypeId::Int64);
     const T value = read_values<T>(flatten(functions::cast_vector(offset, type)), std::vector<uint32_t>{0}).values[0];
     if (value < T{}) fail(ErrorCode::BAD_ARGUMENTS, "Window frame offset must be non-negative");
     return value;
 }
 
 template <typename T>
-std::vector<RowRange> value_frames(const plan::WindowFrame& frame, const WindowRows& rows, const Values<T>& keys, const TypePtr& type, bool descending) {
+std::vector<RowRange> value_frames(const plan::WindowFrame& frame, const WindowRows& rows, const Values<T>& keys,
+                                   const TypePtr& type, bool descending) {
     const T start = offset_of<T>(frame.start_offset, type), end = offset_of<T>(frame.end_offset, type);
     std::vector<RowRange> frames(rows.size());
     for (const RowRange partition : rows.partitions()) {
@@ -71,21 +76,29 @@ std::vector<RowRange> value_frames(const plan::WindowFrame& frame, const WindowR
         const T* const first = keys.values.data() + present.begin;
         const T* const last = keys.values.data() + present.end;
         const auto before = [&](T a, T b) { return descending ? b < a : a < b; };
-        const auto shifted = [&](T value, T offset, bool preceding) { return preceding != descending ? value - offset : value + offset; };
-        const auto lower = [&](T value) { return static_cast<uint32_t>(std::lower_bound(first, last, value, before) - keys.values.data()); };
-        const auto upper = [&](T value) { return static_cast<uint32_t>(std::upper_bound(first, last, value, before) - keys.values.data()); };
+        const auto shifted = [&](T value, T offset, bool preceding) {
+            return preceding != descending ? value - offset : value + offset;
+        };
+        const auto lower = [&](T value) {
+            return static_cast<uint32_t>(std::lower_bound(first, last, value, before) - keys.values.data());
+        };
+        const auto upper = [&](T value) {
+            return static_cast<uint32_t>(std::upper_bound(first, last, value, before) - keys.values.data());
+        };
         for (uint32_t i = partition.begin; i < partition.end; ++i) {
             const RowRange peers = rows.peers(i);
             RowRange& out = frames[i];
             const bool none = keys.none[i];
-            out.begin = frame.start == Bound::UnboundedPreceding    ? partition.begin
-                        : frame.start == Bound::UnboundedFollowing  ? partition.end
-                        : frame.start == Bound::Current || none     ? peers.begin
-                                                                    : lower(shifted(keys.values[i], start, frame.start == Bound::Preceding));
-            out.end = frame.end == Bound::UnboundedFollowing    ? partition.end
-                      : frame.end == Bound::UnboundedPreceding  ? partition.begin
-                      : frame.end == Bound::Current || none     ? peers.end
-                                                                : upper(shifted(keys.values[i], end, frame.end == Bound::Preceding));
+            out.begin = frame.start == Bound::UnboundedPreceding   ? partition.begin
+                        : frame.start == Bound::UnboundedFollowing ? partition.end
+                        : frame.start == Bound::Current || none
+                            ? peers.begin
+                            : lower(shifted(keys.values[i], start, frame.start == Bound::Preceding));
+            out.end = frame.end == Bound::UnboundedFollowing   ? partition.end
+                      : frame.end == Bound::UnboundedPreceding ? partition.begin
+                      : frame.end == Bound::Current || none
+                          ? peers.end
+                          : upper(shifted(keys.values[i], end, frame.end == Bound::Preceding));
         }
     }
     return frames;
@@ -117,7 +130,8 @@ std::vector<RowRange> WindowRows::frames(const plan::WindowFrame& frame) const {
     const int64_t after = has_offset(frame.end) ? count_of(frame.end_offset) : 0;
     std::vector<RowRange> frames(size());
     for (size_t i = 0; i < size(); ++i)
-        frames[i] = frame.unit == Unit::Rows ? rows_frame(frame, i, before, after) : groups_frame(frame, i, before, after);
+        frames[i] =
+            frame.unit == Unit::Rows ? rows_frame(frame, i, before, after) : groups_frame(frame, i, before, after);
     return frames;
 }
 
@@ -144,8 +158,12 @@ RowRange WindowRows::groups_frame(const plan::WindowFrame& frame, size_t place, 
     const int64_t first = first_peers_[partition_[place]], last = peer_[all.end - 1], at = peer_[place];
     start = std::min<int64_t>(start, static_cast<int64_t>(peers_.size()));
     end = std::min<int64_t>(end, static_cast<int64_t>(peers_.size()));
-    const auto begin_of = [&](int64_t group) { return group > last ? all.end : peers_[static_cast<size_t>(std::max(group, first))].begin; };
-    const auto end_of = [&](int64_t group) { return group < first ? all.begin : peers_[static_cast<size_t>(std::min(group, last))].end; };
+    const auto begin_of = [&](int64_t group) {
+        return group > last ? all.end : peers_[static_cast<size_t>(std::max(group, first))].begin;
+    };
+    const auto end_of = [&](int64_t group) {
+        return group < first ? all.begin : peers_[static_cast<size_t>(std::min(group, last))].end;
+    };
     RowRange out = all;
     if (frame.start == Bound::Preceding) out.begin = begin_of(at - start);
     if (frame.start == Bound::Current) out.begin = begin_of(at);
@@ -163,10 +181,12 @@ std::vector<RowRange> WindowRows::range_frames(const plan::WindowFrame& frame) c
         return frames;
     }
     if (node_.order.size() != 1)
-        fail(ErrorCode::BAD_ARGUMENTS, "The RANGE OFFSET frame requires exactly one ORDER BY column, {} given", node_.order.size());
+        fail(ErrorCode::BAD_ARGUMENTS, "The RANGE OFFSET frame requires exactly one ORDER BY column, {} given",
+             node_.order.size());
     const VectorPtr& column = keys_.columns().back();
     if (is_float(unwrap(column->type())->id()))
-        return value_frames(frame, *this, read_values<double>(column, order_), column->type(), node_.order[0].descending);
+        return value_frames(frame, *this, read_values<double>(column, order_), column->type(),
+                            node_.order[0].descending);
     return value_frames(frame, *this, read_values<Int128>(column, order_), column->type(), node_.order[0].descending);
 }
 

@@ -31,7 +31,7 @@ struct FileField {
     std::optional<int> field_id;  // Iceberg's id, where the file carries one
     /// Natural type, as file() shows it: Nullable where optional; Array, Map and Tuple never are.
     TypePtr type;
-    bool optional = false;        // may be null at this level (structs, lists and maps too)
+    bool optional = false;  // may be null at this level (structs, lists and maps too)
     /// Index among all fields of the file, depth first; what ReadField::source names.
     int index = 0;
     /// Timestamps: instants (adjusted to UTC) or local times; false where the file does not say.
@@ -58,7 +58,8 @@ ReadField read_whole(const FileField& field);
 /// Bounds and counts of a leaf's values in a unit or page. What is not known is empty.
 struct ValueStatistics {
     VectorPtr min, max;  // one row of the leaf's natural type without Nullable
-    bool min_exact = false, max_exact = false;  // attained by a value, as against only a bound (truncated, NaN left out)
+    bool min_exact = false,
+         max_exact = false;  // attained by a value, as against only a bound (truncated, NaN left out)
     std::optional<uint64_t> null_count;
     uint64_t values = 0;  // nulls included
     /// Floats: min and max leave NaNs out (as Parquet's do), so NaN may be present unless nan_count says 0.

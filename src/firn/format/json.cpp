@@ -10,7 +10,7 @@ namespace {
 struct Variant {
     bool compact = false;  // rows are arrays
     bool strings = false;
-    bool names = false;    // …EachRow: first rows of names and types
+    bool names = false;  // …EachRow: first rows of names and types
     bool types = false;
 };
 
@@ -18,7 +18,8 @@ struct Variant {
 class JsonOutput : public BufferedOutput {
 public:
     JsonOutput(std::vector<Column> columns, const OutputContext& context, ByteSink sink, Variant variant)
-        : BufferedOutput(std::move(columns), context, std::move(sink)), variant_(variant),
+        : BufferedOutput(std::move(columns), context, std::move(sink)),
+          variant_(variant),
           options_(JsonOptions::from(context)) {
         options_.all_as_strings = variant.strings;
     }
@@ -58,7 +59,8 @@ public:
             buffer_ += fmt::format("\n\t\"rows_before_limit_at_least\": {},\n", statistics.rows_before_limit);
         if (context_.settings->get_bool("output_format_write_statistics")) {
             buffer_ += fmt::format(
-                "\n\t\"statistics\":\n\t{{\n\t\t\"elapsed\": {:.9f},\n\t\t\"rows_read\": {},\n\t\t\"bytes_read\": {}\n\t}}\n",
+                "\n\t\"statistics\":\n\t{{\n\t\t\"elapsed\": {:.9f},\n\t\t\"rows_read\": {},\n\t\t\"bytes_read\": "
+                "{}\n\t}}\n",
                 statistics.elapsed_seconds, statistics.rows_read, statistics.bytes_read);
         } else {
             buffer_.erase(buffer_.size() - 2);
@@ -101,7 +103,8 @@ private:
 class JsonEachRowOutput : public BufferedOutput {
 public:
     JsonEachRowOutput(std::vector<Column> columns, const OutputContext& context, ByteSink sink, Variant variant)
-        : BufferedOutput(std::move(columns), context, std::move(sink)), variant_(variant),
+        : BufferedOutput(std::move(columns), context, std::move(sink)),
+          variant_(variant),
           options_(JsonOptions::from(context)),
           array_(context.settings->get_bool("output_format_json_array_of_rows") && !variant.compact) {
         options_.all_as_strings = variant.strings;

@@ -90,8 +90,13 @@ private:
 
     bool quoted(const DataType& type) const {
         switch (type.id()) {
-            case TypeId::UInt64: case TypeId::Int64: case TypeId::UInt128: case TypeId::Int128: case TypeId::UInt256:
-            case TypeId::Int256: case TypeId::Interval:
+            case TypeId::UInt64:
+            case TypeId::Int64:
+            case TypeId::UInt128:
+            case TypeId::Int128:
+            case TypeId::UInt256:
+            case TypeId::Int256:
+            case TypeId::Interval:
                 return options_.quote_64bit_integers;
             case TypeId::Float64:
                 return options_.quote_64bit_floats;
@@ -149,13 +154,27 @@ void append_json_string(std::string& out, std::string_view text, bool escape_for
     out.push_back('"');
     for (const char c : text) {
         switch (c) {
-            case '\b': out += "\\b"; break;
-            case '\f': out += "\\f"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\t': out += "\\t"; break;
-            case '\\': out += "\\\\"; break;
-            case '"': out += "\\\""; break;
+            case '\b':
+                out += "\\b";
+                break;
+            case '\f':
+                out += "\\f";
+                break;
+            case '\n':
+                out += "\\n";
+                break;
+            case '\r':
+                out += "\\r";
+                break;
+            case '\t':
+                out += "\\t";
+                break;
+            case '\\':
+                out += "\\\\";
+                break;
+            case '"':
+                out += "\\\"";
+                break;
             case '/':
                 out += escape_forward_slashes ? "\\/" : "/";
                 break;
@@ -177,8 +196,10 @@ void append_json_string(std::string& out, std::string_view text, bool escape_for
 void append_json(std::string& out, const Vector& vector, size_t row, const JsonOptions& options, int indent) {
     if (options.all_as_strings) {
         std::string text;
-        if (vector.is_null(row) || unwrap(vector.type())->id() == TypeId::Nothing) text = "ᴺᵁᴸᴸ";
-        else append_text(text, vector, row, options.text);
+        if (vector.is_null(row) || unwrap(vector.type())->id() == TypeId::Nothing)
+            text = "ᴺᵁᴸᴸ";
+        else
+            append_text(text, vector, row, options.text);
         append_json_string(out, text, options.escape_forward_slashes);
         return;
     }

@@ -68,7 +68,8 @@ enum class Frame { Full, Compact, Space };
 class PrettyOutput : public BufferedOutput {
 public:
     PrettyOutput(std::vector<Column> columns, const OutputContext& context, ByteSink sink, Frame frame)
-        : BufferedOutput(std::move(columns), context, std::move(sink)), frame_(frame),
+        : BufferedOutput(std::move(columns), context, std::move(sink)),
+          frame_(frame),
           row_numbers_(context.settings->get_bool("output_format_pretty_row_numbers")),
           widest_(context.settings->get_uint("output_format_pretty_max_value_width")) {}
 
@@ -78,8 +79,10 @@ public:
             std::vector<std::string> cells;
             for (const auto& column : batch.columns) {
                 std::string cell;
-                if (column->is_null(row) || unwrap(column->type())->id() == TypeId::Nothing) cell = kNull;
-                else append_text(cell, *column, row, text_);
+                if (column->is_null(row) || unwrap(column->type())->id() == TypeId::Nothing)
+                    cell = kNull;
+                else
+                    append_text(cell, *column, row, text_);
                 cells.push_back(std::move(cell));
             }
             rows_.push_back(std::move(cells));
@@ -112,7 +115,8 @@ private:
         for (const auto& column : columns_) widths.push_back(display_width(column.name));
         for (auto& row : rows_)
             for (size_t i = 0; i < row.size(); ++i)
-                for (const auto& line : lines(row[i])) widths[i] = std::max(widths[i], std::min<size_t>(display_width(line), widest_));
+                for (const auto& line : lines(row[i]))
+                    widths[i] = std::max(widths[i], std::min<size_t>(display_width(line), widest_));
         const size_t last = printed_ + rows_.size();
         number_width_ = row_numbers_ ? std::max<size_t>(1, std::to_string(last).size()) + 2 : 0;
         header(widths);
@@ -146,8 +150,10 @@ private:
             const bool right = right_aligned(columns_[i].type);
             const size_t padding = widths[i] - display_width(columns_[i].name);
             const std::string_view line = frame_ == Frame::Compact ? "─" : " ";
-            if (frame_ == Frame::Compact) buffer_ += i ? "┬" : "┌";
-            else if (frame_ == Frame::Full) buffer_ += "┃";
+            if (frame_ == Frame::Compact)
+                buffer_ += i ? "┬" : "┌";
+            else if (frame_ == Frame::Full)
+                buffer_ += "┃";
             buffer_ += line;
             if (right) buffer_ += repeat(line, padding);
             if (context_.color) buffer_ += "\033[1m";
@@ -180,7 +186,9 @@ private:
             height = std::max(height, cells.back().size());
         }
         for (size_t line = 0; line < height; ++line) {
-            if (row_numbers_) buffer_ += line == 0 ? fmt::format("{:>{}}. ", body_rows_, number_width_ - 2) : std::string(number_width_, ' ');
+            if (row_numbers_)
+                buffer_ += line == 0 ? fmt::format("{:>{}}. ", body_rows_, number_width_ - 2)
+                                     : std::string(number_width_, ' ');
             for (size_t i = 0; i < row.size(); ++i) {
                 if (frame_ != Frame::Space) buffer_ += "│";
                 cell_line(cells[i], line, widths[i], right_aligned(columns_[i].type));
@@ -229,8 +237,10 @@ public:
             for (size_t i = 0; i < batch.columns.size(); ++i) {
                 buffer_ += columns_[i].name + ":" + std::string(widest_ - display_width(columns_[i].name) + 1, ' ');
                 const Vector& column = *batch.columns[i];
-                if (column.is_null(row) || unwrap(column.type())->id() == TypeId::Nothing) buffer_ += kNull;
-                else append_text(buffer_, column, row, text_);
+                if (column.is_null(row) || unwrap(column.type())->id() == TypeId::Nothing)
+                    buffer_ += kNull;
+                else
+                    append_text(buffer_, column, row, text_);
                 if (const std::string tip = readable_tip(column, row); !tip.empty()) buffer_ += " -- " + tip;
                 buffer_.push_back('\n');
             }

@@ -37,6 +37,6 @@ using OutputRegistrar = std::function<void(std::string name, OutputMaker maker)>
 // One family a file.
 void register_separated_outputs(const OutputRegistrar& add);  // TabSeparated …, CSV …, Null
 void register_json_outputs(const OutputRegistrar& add);
-void register_pretty_outputs(const OutputRegistrar& add);     // PrettyCompact …, Vertical
+void register_pretty_outputs(const OutputRegistrar& add);  // PrettyCompact …, Vertical
 
 }  // namespace firn::format

@@ -13,7 +13,8 @@ struct Variant {
 class TabSeparatedOutput : public BufferedOutput {
 public:
     TabSeparatedOutput(std::vector<Column> columns, const OutputContext& context, ByteSink sink, Variant variant)
-        : BufferedOutput(std::move(columns), context, std::move(sink)), variant_(variant),
+        : BufferedOutput(std::move(columns), context, std::move(sink)),
+          variant_(variant),
           null_(context.settings->get_string("format_tsv_null_representation")) {
         if (null_.empty()) null_ = "\\N";
     }
@@ -46,8 +47,10 @@ private:
     void header(Text text) {
         for (size_t i = 0; i < columns_.size(); ++i) {
             if (i) buffer_.push_back('\t');
-            if (variant_.raw) buffer_ += text(columns_[i]);
-            else append_escaped(buffer_, text(columns_[i]), '\'');
+            if (variant_.raw)
+                buffer_ += text(columns_[i]);
+            else
+                append_escaped(buffer_, text(columns_[i]), '\'');
         }
         buffer_.push_back('\n');
     }
@@ -69,7 +72,8 @@ private:
 class CsvOutput : public BufferedOutput {
 public:
     CsvOutput(std::vector<Column> columns, const OutputContext& context, ByteSink sink, Variant variant)
-        : BufferedOutput(std::move(columns), context, std::move(sink)), variant_(variant),
+        : BufferedOutput(std::move(columns), context, std::move(sink)),
+          variant_(variant),
           null_(context.settings->get_string("format_csv_null_representation")),
           separate_tuples_(context.settings->get_bool("output_format_csv_serialize_tuple_into_separate_columns")) {
         const std::string delimiter = context.settings->get_string("format_csv_delimiter");

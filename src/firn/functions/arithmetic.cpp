@@ -15,13 +15,15 @@ namespace {
 Overload tuple_arithmetic(const ArithmeticCall& call, const Argument& a, const Argument& b) {
     if (a.type->id() != TypeId::Tuple) return {};
     const bool both = b.type->id() == TypeId::Tuple;
-    if (both ? a.type->children().size() != b.type->children().size() || call.op == Arithmetic::Multiply || call.op == Arithmetic::Divide
+    if (both ? a.type->children().size() != b.type->children().size() || call.op == Arithmetic::Multiply ||
+                   call.op == Arithmetic::Divide
              : !is_number(b.type->id()) || call.op == Arithmetic::Plus || call.op == Arithmetic::Minus)
         return {};
     std::vector<std::shared_ptr<const BoundFunction>> steps;
     std::vector<TypePtr> types;
     for (size_t i = 0; i < a.type->children().size(); ++i) {
-        steps.push_back(FunctionRegistry::instance().bind(call.name, {{a.type->child(i), nullptr}, {both ? b.type->child(i) : b.type, nullptr}}, *call.context));
+        steps.push_back(FunctionRegistry::instance().bind(
+            call.name, {{a.type->child(i), nullptr}, {both ? b.type->child(i) : b.type, nullptr}}, *call.context));
         types.push_back(steps.back()->result_type());
     }
     const TypePtr type = make_tuple_type(types);
@@ -37,8 +39,11 @@ Overload tuple_arithmetic(const ArithmeticCall& call, const Argument& a, const A
 }
 
 Overload array_arithmetic(const ArithmeticCall& call, const Argument& a, const Argument& b) {
-    if (a.type->id() != TypeId::Array || b.type->id() != TypeId::Array || (call.op != Arithmetic::Plus && call.op != Arithmetic::Minus)) return {};
-    const auto step = FunctionRegistry::instance().bind(call.name, {{a.type->child(), nullptr}, {b.type->child(), nullptr}}, *call.context);
+    if (a.type->id() != TypeId::Array || b.type->id() != TypeId::Array ||
+        (call.op != Arithmetic::Plus && call.op != Arithmetic::Minus))
+        return {};
+    const auto step = FunctionRegistry::instance().bind(
+        call.name, {{a.type->child(), nullptr}, {b.type->child(), nullptr}}, *call.context);
     const TypePtr type = make_array(step->result_type());
     return {type, [=](const KernelArguments& arguments) {
                 const VectorPtr x = flatten(arguments[0]), y = flatten(arguments[1]);
@@ -49,7 +54,8 @@ Overload array_arithmetic(const ArithmeticCall& call, const Argument& a, const A
                 ends[0] = 0;
                 for (size_t i = 0; i < rows; ++i) {
                     const int64_t size = x->offsets()[i + 1] - x->offsets()[i];
-                    if (size != y->offsets()[i + 1] - y->offsets()[i]) fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Arrays of different sizes cannot be added");
+                    if (size != y->offsets()[i + 1] - y->offsets()[i])
+                        fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Arrays of different sizes cannot be added");
                     for (int64_t j = 0; j < size; ++j) {
                         left.push_back(static_cast<uint32_t>(x->offsets()[i] + j));
                         right.push_back(static_cast<uint32_t>(y->offsets()[i] + j));
@@ -75,10 +81,14 @@ Overload resolve_negate(std::span<const Argument> arguments, const FunctionConte
                 const VectorPtr wide = in->type()->physical() == type->physical() ? in : convert_numbers(type, in);
                 VectorPtr out;
                 dispatch_fixed(type->physical(), [&]<typename T>() {
-                    if constexpr (kIsFloat<T>) out = map_unary<T, T>(wide, call.rows, type, [](const T& x) { return -x; });
+                    if constexpr (kIsFloat<T>)
+                        out = map_unary<T, T>(wide, call.rows, type, [](const T& x) { return -x; });
                     else if constexpr (std::is_integral_v<T>)
-                        out = map_unary<T, T>(wide, call.rows, type, [](const T& x) { return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)); });
-                    else out = map_unary<T, T>(wide, call.rows, type, [](const T& x) { return T() - x; });
+                        out = map_unary<T, T>(wide, call.rows, type, [](const T& x) {
+                            return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x));
+                        });
+                    else
+                        out = map_unary<T, T>(wide, call.rows, type, [](const T& x) { return T() - x; });
                 });
                 return out;
             }};
@@ -87,16 +97,22 @@ Overload resolve_negate(std::span<const Argument> arguments, const FunctionConte
 Overload resolve_abs(std::span<const Argument> arguments, const FunctionContext&) {
     const TypePtr given = arguments[0].type;
     TypePtr type = given->id() == TypeId::Bool ? make_type(TypeId::UInt8) : given;
-    if (is_signed_integer(given->id())) type = integer_type(integer_bits(given->id()), false);
-    else if (!is_number(given->id())) fail_argument("abs", *given, 0);
+    if (is_signed_integer(given->id()))
+        type = integer_type(integer_bits(given->id()), false);
+    else if (!is_number(given->id()))
+        fail_argument("abs", *given, 0);
     return {type, [type](const KernelArguments& call) {
                 const VectorPtr in = flatten(call[0]);
                 VectorPtr out;
                 dispatch_fixed(in->type()->physical(), [&]<typename T>() {
-                    if constexpr (kIsFloat<T>) out = map_unary<T, T>(in, call.rows, type, [](const T& x) { return std::fabs(x); });
+                    if constexpr (kIsFloat<T>)
+                        out = map_unary<T, T>(in, call.rows, type, [](const T& x) { return std::fabs(x); });
                     else if constexpr (std::is_integral_v<T>)
-                        out = map_unary<T, T>(in, call.rows, type, [](const T& x) { return x < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)) : x; });
-                    else out = map_unary<T, T>(in, call.rows, type, [](const T& x) { return x < T() ? T() - x : x; });
+                        out = map_unary<T, T>(in, call.rows, type, [](const T& x) {
+                            return x < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
+                        });
+                    else
+                        out = map_unary<T, T>(in, call.rows, type, [](const T& x) { return x < T() ? T() - x : x; });
                 });
                 return out->with_type(type);
             }};
@@ -107,7 +123,9 @@ Monotonic sum_monotonic(std::span<const Argument> arguments, size_t which, bool 
     const Argument& other = arguments[1 - which];
     const TypePtr type = unwrap(arguments[which].type), constant = unwrap(other.type);
     if (!other.constant || other.constant->is_null(0)) return Monotonic::No;
-    const auto small = [](const TypePtr& t) { return is_float(t->id()) || ((is_integer(t->id()) && integer_bits(t->id()) <= 32)); };
+    const auto small = [](const TypePtr& t) {
+        return is_float(t->id()) || ((is_integer(t->id()) && integer_bits(t->id()) <= 32));
+    };
     if (!small(type) || !small(constant)) return Monotonic::No;
     return minus && which == 1 ? Monotonic::Decreasing : Monotonic::Increasing;
 }
@@ -123,11 +141,13 @@ Overload resolve_arithmetic(const ArithmeticCall& call, const Argument& a, const
                         const VectorPtr vectors[] = {arguments[1], arguments[0]};
                         return kernel({vectors, {}, arguments.rows});
                     }};
-    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal types {} and {} of arguments of function {}", a.type->name(), b.type->name(), call.name);
+    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal types {} and {} of arguments of function {}", a.type->name(),
+         b.type->name(), call.name);
 }
 
 void register_arithmetic_functions(FunctionRegistry& registry) {
-    const auto add = [&](const char* name, Arithmetic op, std::vector<std::string> aliases = {}, bool any_case = false) {
+    const auto add = [&](const char* name, Arithmetic op, std::vector<std::string> aliases = {},
+                         bool any_case = false) {
         Definition definition;
         definition.name = name;
         definition.aliases = std::move(aliases);
@@ -137,7 +157,9 @@ void register_arithmetic_functions(FunctionRegistry& registry) {
             return resolve_arithmetic({op, name, &context}, arguments[0], arguments[1]);
         };
         if (op == Arithmetic::Plus || op == Arithmetic::Minus)
-            definition.monotonic = [op](std::span<const Argument> arguments, size_t which) { return sum_monotonic(arguments, which, op == Arithmetic::Minus); };
+            definition.monotonic = [op](std::span<const Argument> arguments, size_t which) {
+                return sum_monotonic(arguments, which, op == Arithmetic::Minus);
+            };
         registry.add(std::move(definition));
     };
     add("plus", Arithmetic::Plus);

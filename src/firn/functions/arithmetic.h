@@ -5,7 +5,17 @@
 
 namespace firn::functions {
 
-enum class Arithmetic : uint8_t { Plus, Minus, Multiply, Divide, IntDiv, IntDivOrZero, Modulo, ModuloOrZero, PositiveModulo };
+enum class Arithmetic : uint8_t {
+    Plus,
+    Minus,
+    Multiply,
+    Divide,
+    IntDiv,
+    IntDivOrZero,
+    Modulo,
+    ModuloOrZero,
+    PositiveModulo
+};
 
 struct ArithmeticCall {
     Arithmetic op;

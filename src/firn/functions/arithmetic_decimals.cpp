@@ -14,11 +14,17 @@ namespace {
 [[noreturn]] void fail_overflow() { fail(ErrorCode::DECIMAL_OVERFLOW, "Decimal math overflow"); }
 
 template <typename T>
-bool add_overflows(T a, T b, T& out) { return __builtin_add_overflow(a, b, &out); }
+bool add_overflows(T a, T b, T& out) {
+    return __builtin_add_overflow(a, b, &out);
+}
 template <typename T>
-bool subtract_overflows(T a, T b, T& out) { return __builtin_sub_overflow(a, b, &out); }
+bool subtract_overflows(T a, T b, T& out) {
+    return __builtin_sub_overflow(a, b, &out);
+}
 template <typename T>
-bool multiply_overflows(T a, T b, T& out) { return __builtin_mul_overflow(a, b, &out); }
+bool multiply_overflows(T a, T b, T& out) {
+    return __builtin_mul_overflow(a, b, &out);
+}
 
 template <>
 bool add_overflows(Int256 a, Int256 b, Int256& out) {
@@ -39,13 +45,14 @@ bool multiply_overflows(Int256 a, Int256 b, Int256& out) {
 
 struct Scaling {
     Arithmetic op;
-    int left = 0;   // powers of ten that the sides are multiplied by first
+    int left = 0;  // powers of ten that the sides are multiplied by first
     int right = 0;
 };
 
 template <typename T>
 VectorPtr compute(const VectorPtr& a, const VectorPtr& b, size_t rows, const TypePtr& type, Scaling scaling) {
-    const T left = number_cast<T>(wide_power_of_ten(scaling.left)), right = number_cast<T>(wide_power_of_ten(scaling.right));
+    const T left = number_cast<T>(wide_power_of_ten(scaling.left)),
+            right = number_cast<T>(wide_power_of_ten(scaling.right));
     bool bad = false;
     VectorPtr result;
     const auto sum = [&](auto op) {
@@ -64,18 +71,26 @@ VectorPtr compute(const VectorPtr& a, const VectorPtr& b, size_t rows, const Typ
         });
     };
     switch (scaling.op) {
-        case Arithmetic::Plus: result = sum([](const T& x, const T& y, T& out) { return add_overflows<T>(x, y, out); }); break;
-        case Arithmetic::Minus: result = sum([](const T& x, const T& y, T& out) { return subtract_overflows<T>(x, y, out); }); break;
-        case Arithmetic::Multiply: result = sum([](const T& x, const T& y, T& out) { return multiply_overflows<T>(x, y, out); }); break;
+        case Arithmetic::Plus:
+            result = sum([](const T& x, const T& y, T& out) { return add_overflows<T>(x, y, out); });
+            break;
+        case Arithmetic::Minus:
+            result = sum([](const T& x, const T& y, T& out) { return subtract_overflows<T>(x, y, out); });
+            break;
+        case Arithmetic::Multiply:
+            result = sum([](const T& x, const T& y, T& out) { return multiply_overflows<T>(x, y, out); });
+            break;
         default:
             result = map_binary<T, T, T>(a, b, rows, type, [&](const T& x, const T& y) -> T {
                 if (y == T()) {
                     if (scaling.op == Arithmetic::IntDivOrZero || scaling.op == Arithmetic::ModuloOrZero) return T();
                     fail(ErrorCode::ILLEGAL_DIVISION, "Division by zero");
                 }
-                if (scaling.op == Arithmetic::Modulo || scaling.op == Arithmetic::ModuloOrZero || scaling.op == Arithmetic::PositiveModulo) {
+                if (scaling.op == Arithmetic::Modulo || scaling.op == Arithmetic::ModuloOrZero ||
+                    scaling.op == Arithmetic::PositiveModulo) {
                     T rest = static_cast<T>(x % y);
-                    if (scaling.op == Arithmetic::PositiveModulo && rest < T()) rest = static_cast<T>(y < T() ? rest - y : rest + y);
+                    if (scaling.op == Arithmetic::PositiveModulo && rest < T())
+                        rest = static_cast<T>(y < T() ? rest - y : rest + y);
                     return rest;
                 }
                 T scaled_x, scaled_y;
@@ -97,7 +112,8 @@ VectorPtr scaled_constant(const TypePtr& type, const VectorPtr& vector, int& pow
     dispatch_fixed(type->physical(), [&]<typename T>() {
         if constexpr (kIsSigned<T> && !kIsFloat<T> && sizeof(T) >= 4) {
             T scaled;
-            if (multiply_overflows<T>(vector->base()->values<T>()[0], number_cast<T>(wide_power_of_ten(power)), scaled)) return;
+            if (multiply_overflows<T>(vector->base()->values<T>()[0], number_cast<T>(wide_power_of_ten(power)), scaled))
+                return;
             Output<T> value(1);
             value[0] = scaled;
             out = Vector::constant(value.finish(vector->type()), vector->size());
@@ -110,10 +126,14 @@ VectorPtr scaled_constant(const TypePtr& type, const VectorPtr& vector, int& pow
 
 VectorPtr compute_in(const TypePtr& type, const VectorPtr& a, const VectorPtr& b, size_t rows, Scaling scaling) {
     switch (type->physical()) {
-        case Physical::Int32: return compute<int32_t>(a, b, rows, type, scaling);
-        case Physical::Int64: return compute<int64_t>(a, b, rows, type, scaling);
-        case Physical::Int128: return compute<Int128>(a, b, rows, type, scaling);
-        default: return compute<Int256>(a, b, rows, type, scaling);
+        case Physical::Int32:
+            return compute<int32_t>(a, b, rows, type, scaling);
+        case Physical::Int64:
+            return compute<int64_t>(a, b, rows, type, scaling);
+        case Physical::Int128:
+            return compute<Int128>(a, b, rows, type, scaling);
+        default:
+            return compute<Int256>(a, b, rows, type, scaling);
     }
 }
 
@@ -125,8 +145,11 @@ int storage_digits(const TypePtr& type) {
 VectorPtr as_storage(const VectorPtr& vector, const TypePtr& type) {
     if (vector->type()->physical() == type->physical()) return vector;
     const VectorPtr flat = vector->is_constant() ? vector->base() : vector;
-    const bool narrows = flat->type()->value_size() > type->value_size() || (is_unsigned_integer(flat->type()->id()) && flat->type()->value_size() == type->value_size());
-    const VectorPtr converted = narrows ? convert_numbers_checked(type, flat, nullptr, CastErrors::Throw, ErrorCode::DECIMAL_OVERFLOW).vector : convert_numbers(type, flat);
+    const bool narrows = flat->type()->value_size() > type->value_size() ||
+                         (is_unsigned_integer(flat->type()->id()) && flat->type()->value_size() == type->value_size());
+    const VectorPtr converted =
+        narrows ? convert_numbers_checked(type, flat, nullptr, CastErrors::Throw, ErrorCode::DECIMAL_OVERFLOW).vector
+                : convert_numbers(type, flat);
     return vector->is_constant() ? Vector::constant(converted, vector->size()) : converted;
 }
 
@@ -134,7 +157,8 @@ Overload with_float(const ArithmeticCall& call, const Argument& a, const Argumen
     const TypePtr float64 = make_type(TypeId::Float64);
     const auto side = [&](const TypePtr& type) { return make_cast(type, float64, *call.context); };
     Overload overload = number_arithmetic(call, {float64, nullptr}, {float64, nullptr});
-    return {overload.result, [kernel = overload.kernel, left = side(a.type), right = side(b.type)](const KernelArguments& arguments) {
+    return {overload.result,
+            [kernel = overload.kernel, left = side(a.type), right = side(b.type)](const KernelArguments& arguments) {
                 const VectorPtr vectors[] = {left(arguments[0]), right(arguments[1])};
                 return kernel({vectors, {}, arguments.rows});
             }};
@@ -147,7 +171,9 @@ Overload decimal_arithmetic(const ArithmeticCall& call, const Argument& first, c
     const bool left_decimal = a->id() == TypeId::Decimal, right_decimal = b->id() == TypeId::Decimal;
     if (!left_decimal && !right_decimal) return {};
     if (is_float(a->id()) || is_float(b->id())) return with_float(call, first, second);
-    const auto allowed = [](const TypePtr& type) { return type->id() == TypeId::Decimal || is_integer(type->id()) || type->id() == TypeId::Bool; };
+    const auto allowed = [](const TypePtr& type) {
+        return type->id() == TypeId::Decimal || is_integer(type->id()) || type->id() == TypeId::Bool;
+    };
     if (!allowed(a) || !allowed(b)) return {};
     const int digits = std::max(storage_digits(a), storage_digits(b));
     const int left = left_decimal ? a->scale() : 0, right = right_decimal ? b->scale() : 0;
@@ -159,10 +185,13 @@ Overload decimal_arithmetic(const ArithmeticCall& call, const Argument& first, c
             scaling.left = scale - left;
             scaling.right = scale - right;
             break;
-        case Arithmetic::Multiply: scale = left + right; break;
+        case Arithmetic::Multiply:
+            scale = left + right;
+            break;
         case Arithmetic::Divide:
             if (left_decimal && left < right)
-                fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Decimal result's scale {} is less than its argument's {}", left, right);
+                fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Decimal result's scale {} is less than its argument's {}", left,
+                     right);
             scale = left_decimal ? left : right;
             scaling.left = left_decimal ? right : 2 * right;
             break;
@@ -171,9 +200,12 @@ Overload decimal_arithmetic(const ArithmeticCall& call, const Argument& first, c
             scaling.left = std::max(0, right - left);
             scaling.right = std::max(0, left - right);
             break;
-        default: break;
+        default:
+            break;
     }
-    if (scale > digits) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Scale {} of the result of {} is out of bound: it has {} digits at most", scale, call.name, digits);
+    if (scale > digits)
+        fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Scale {} of the result of {} is out of bound: it has {} digits at most",
+             scale, call.name, digits);
     const TypePtr type = make_decimal(digits, scale);
     const Arithmetic call_op = call.op;
     const bool whole = call.op == Arithmetic::IntDiv || call.op == Arithmetic::IntDivOrZero;

@@ -14,17 +14,23 @@ namespace {
 
 struct Plus {
     template <typename T>
-    T operator()(const T& a, const T& b) const { return static_cast<T>(a + b); }
+    T operator()(const T& a, const T& b) const {
+        return static_cast<T>(a + b);
+    }
 };
 struct Minus {
     template <typename T>
-    T operator()(const T& a, const T& b) const { return static_cast<T>(a - b); }
+    T operator()(const T& a, const T& b) const {
+        return static_cast<T>(a - b);
+    }
 };
 struct Multiply {
     template <typename T>
     T operator()(const T& a, const T& b) const {
-        if constexpr (std::is_same_v<T, uint16_t>) return static_cast<T>(static_cast<uint32_t>(a) * b);
-        else return static_cast<T>(a * b);
+        if constexpr (std::is_same_v<T, uint16_t>)
+            return static_cast<T>(static_cast<uint32_t>(a) * b);
+        else
+            return static_cast<T>(a * b);
     }
 };
 
@@ -33,11 +39,16 @@ template <typename Op>
 VectorPtr wrapping(const VectorPtr& a, const VectorPtr& b, size_t rows, const TypePtr& type) {
     if (type->id() == TypeId::Float64) return map_binary<double, double, double>(a, b, rows, type, Op());
     switch (type->value_size()) {
-        case 2: return map_binary<uint16_t, uint16_t, uint16_t>(a, b, rows, type, Op());
-        case 4: return map_binary<uint32_t, uint32_t, uint32_t>(a, b, rows, type, Op());
-        case 8: return map_binary<uint64_t, uint64_t, uint64_t>(a, b, rows, type, Op());
-        case 16: return map_binary<UInt128, UInt128, UInt128>(a, b, rows, type, Op());
-        default: return map_binary<UInt256, UInt256, UInt256>(a, b, rows, type, Op());
+        case 2:
+            return map_binary<uint16_t, uint16_t, uint16_t>(a, b, rows, type, Op());
+        case 4:
+            return map_binary<uint32_t, uint32_t, uint32_t>(a, b, rows, type, Op());
+        case 8:
+            return map_binary<uint64_t, uint64_t, uint64_t>(a, b, rows, type, Op());
+        case 16:
+            return map_binary<UInt128, UInt128, UInt128>(a, b, rows, type, Op());
+        default:
+            return map_binary<UInt256, UInt256, UInt256>(a, b, rows, type, Op());
     }
 }
 
@@ -56,7 +67,10 @@ T quotient(const T& a, const T& b, bool remainder) {
 
 template <typename T>
 VectorPtr divided(const VectorPtr& a, const VectorPtr& b, size_t rows, bool remainder, ByZero by_zero) {
-    constexpr TypeId kId = std::is_same_v<T, int64_t> ? TypeId::Int64 : std::is_same_v<T, uint64_t> ? TypeId::UInt64 : std::is_same_v<T, Int128> ? TypeId::Int128 : TypeId::Int256;
+    constexpr TypeId kId = std::is_same_v<T, int64_t>    ? TypeId::Int64
+                           : std::is_same_v<T, uint64_t> ? TypeId::UInt64
+                           : std::is_same_v<T, Int128>   ? TypeId::Int128
+                                                         : TypeId::Int256;
     return map_binary<T, T, T>(a, b, rows, make_type(kId), [=](const T& x, const T& y) -> T {
         if (y == T()) {
             if (by_zero == ByZero::Zero) return T();
@@ -97,12 +111,17 @@ VectorPtr as_type(const VectorPtr& vector, const TypePtr& type) {
     return convert_numbers(type, vector);
 }
 
-VectorPtr divide_in(const TypePtr& type, const VectorPtr& a, const VectorPtr& b, size_t rows, bool remainder, ByZero by_zero) {
+VectorPtr divide_in(const TypePtr& type, const VectorPtr& a, const VectorPtr& b, size_t rows, bool remainder,
+                    ByZero by_zero) {
     switch (type->id()) {
-        case TypeId::Int64: return divided<int64_t>(a, b, rows, remainder, by_zero);
-        case TypeId::UInt64: return divided<uint64_t>(a, b, rows, remainder, by_zero);
-        case TypeId::Int128: return divided<Int128>(a, b, rows, remainder, by_zero);
-        default: return divided<Int256>(a, b, rows, remainder, by_zero);
+        case TypeId::Int64:
+            return divided<int64_t>(a, b, rows, remainder, by_zero);
+        case TypeId::UInt64:
+            return divided<uint64_t>(a, b, rows, remainder, by_zero);
+        case TypeId::Int128:
+            return divided<Int128>(a, b, rows, remainder, by_zero);
+        default:
+            return divided<Int256>(a, b, rows, remainder, by_zero);
     }
 }
 
@@ -120,13 +139,17 @@ void check_least(const VectorPtr& a, const VectorPtr& b, size_t rows) {
 }
 
 Overload integer_division(const ArithmeticCall& call, const TypePtr& a, const TypePtr& b) {
-    const ByZero by_zero = call.op == Arithmetic::IntDivOrZero || call.op == Arithmetic::ModuloOrZero ? ByZero::Zero : ByZero::Throw;
+    const ByZero by_zero =
+        call.op == Arithmetic::IntDivOrZero || call.op == Arithmetic::ModuloOrZero ? ByZero::Zero : ByZero::Throw;
     const TypePtr common = division_type(a, b);
     if (call.op == Arithmetic::IntDiv || call.op == Arithmetic::IntDivOrZero) {
         const TypePtr result = integer_type(bits_of(a), is_signed(a) || is_signed(b));
         return {result, [=](const KernelArguments& arguments) {
                     if (by_zero == ByZero::Throw) check_least(arguments[0], arguments[1], arguments.rows);
-                    return as_type(divide_in(common, as_type(arguments[0], common), as_type(arguments[1], common), arguments.rows, false, by_zero), result)->with_type(result);
+                    return as_type(divide_in(common, as_type(arguments[0], common), as_type(arguments[1], common),
+                                             arguments.rows, false, by_zero),
+                                   result)
+                        ->with_type(result);
                 }};
     }
     const bool positive = call.op == Arithmetic::PositiveModulo;
@@ -138,10 +161,16 @@ Overload integer_division(const ArithmeticCall& call, const TypePtr& a, const Ty
                 const VectorPtr right = as_type(arguments[1], common);
                 VectorPtr rest = divide_in(common, as_type(arguments[0], common), right, arguments.rows, true, by_zero);
                 if (positive && common->id() == TypeId::Int64)
-                    rest = map_binary<int64_t, int64_t, int64_t>(rest, right, arguments.rows, common, [](int64_t r, int64_t d) { return r < 0 ? r + (d < 0 ? -d : d) : r; });
+                    rest = map_binary<int64_t, int64_t, int64_t>(
+                        rest, right, arguments.rows, common,
+                        [](int64_t r, int64_t d) { return r < 0 ? r + (d < 0 ? -d : d) : r; });
                 else if (positive && common->id() != TypeId::UInt64)
-                    rest = convert_numbers(common, map_binary<Int256, Int256, Int256>(as_type(rest, make_type(TypeId::Int256)), as_type(right, make_type(TypeId::Int256)), arguments.rows, make_type(TypeId::Int256),
-                        [](const Int256& r, const Int256& d) { return r.negative() ? r + Int256(d.magnitude()) : r; }));
+                    rest = convert_numbers(
+                        common, map_binary<Int256, Int256, Int256>(
+                                    as_type(rest, make_type(TypeId::Int256)), as_type(right, make_type(TypeId::Int256)),
+                                    arguments.rows, make_type(TypeId::Int256), [](const Int256& r, const Int256& d) {
+                                        return r.negative() ? r + Int256(d.magnitude()) : r;
+                                    }));
                 return as_type(rest, result)->with_type(result);
             }};
 }
@@ -152,23 +181,28 @@ Overload float_division(const ArithmeticCall& call, const TypePtr& a, const Type
     if (op == Arithmetic::IntDiv || op == Arithmetic::IntDivOrZero) {
         const TypePtr result = integer_type(bits_of(a), true);
         return {result, [=](const KernelArguments& arguments) {
-                    const VectorPtr whole = map_binary<double, double, int64_t>(as_type(arguments[0], float64), as_type(arguments[1], float64), arguments.rows, make_type(TypeId::Int64), [op](double x, double y) -> int64_t {
-                        const double value = x / y;
-                        if (!std::isfinite(value)) {
-                            if (op == Arithmetic::IntDivOrZero) return 0;
-                            fail(ErrorCode::ILLEGAL_DIVISION, "Integer division of {} by {} has no integer result", x, y);
-                        }
-                        return float_to_integer<int64_t>(value);
-                    });
+                    const VectorPtr whole = map_binary<double, double, int64_t>(
+                        as_type(arguments[0], float64), as_type(arguments[1], float64), arguments.rows,
+                        make_type(TypeId::Int64), [op](double x, double y) -> int64_t {
+                            const double value = x / y;
+                            if (!std::isfinite(value)) {
+                                if (op == Arithmetic::IntDivOrZero) return 0;
+                                fail(ErrorCode::ILLEGAL_DIVISION, "Integer division of {} by {} has no integer result",
+                                     x, y);
+                            }
+                            return float_to_integer<int64_t>(value);
+                        });
                     return as_type(whole, result)->with_type(result);
                 }};
     }
     return {float64, [=](const KernelArguments& arguments) {
-                return map_binary<double, double, double>(as_type(arguments[0], float64), as_type(arguments[1], float64), arguments.rows, float64, [op](double x, double y) {
-                    if (op == Arithmetic::Divide) return x / y;
-                    const double rest = std::fmod(x, y);
-                    return op == Arithmetic::PositiveModulo && rest < 0 ? rest + std::fabs(y) : rest;
-                });
+                return map_binary<double, double, double>(
+                    as_type(arguments[0], float64), as_type(arguments[1], float64), arguments.rows, float64,
+                    [op](double x, double y) {
+                        if (op == Arithmetic::Divide) return x / y;
+                        const double rest = std::fmod(x, y);
+                        return op == Arithmetic::PositiveModulo && rest < 0 ? rest + std::fabs(y) : rest;
+                    });
             }};
 }
 
@@ -182,7 +216,8 @@ Overload number_arithmetic(const ArithmeticCall& call, const Argument& first, co
     const bool any_float = is_float(a->id()) || is_float(b->id());
     if (any_float && (is_wide(a) || is_wide(b)) && call.op != Arithmetic::Divide) return {};
     const bool sum = call.op == Arithmetic::Plus || call.op == Arithmetic::Minus || call.op == Arithmetic::Multiply;
-    if (!sum) return any_float || call.op == Arithmetic::Divide ? float_division(call, a, b) : integer_division(call, a, b);
+    if (!sum)
+        return any_float || call.op == Arithmetic::Divide ? float_division(call, a, b) : integer_division(call, a, b);
     const TypePtr type = any_float ? make_type(TypeId::Float64) : sum_type(call, a, b);
     return {type, [type, op = call.op](const KernelArguments& arguments) {
                 const VectorPtr x = as_type(arguments[0], type), y = as_type(arguments[1], type);

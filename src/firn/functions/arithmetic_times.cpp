@@ -36,23 +36,34 @@ bool is_calendar_unit(IntervalKind kind) { return kind >= IntervalKind::Day; }
 /// Days moved by a count of days, weeks, months, quarters or years.
 int64_t move_days(int64_t days, IntervalKind kind, int64_t count) {
     switch (kind) {
-        case IntervalKind::Day: return days + count;
-        case IntervalKind::Week: return days + count * 7;
-        case IntervalKind::Month: return add_months(days, count);
-        case IntervalKind::Quarter: return add_months(days, count * 3);
-        default: return add_months(days, count * 12);
+        case IntervalKind::Day:
+            return days + count;
+        case IntervalKind::Week:
+            return days + count * 7;
+        case IntervalKind::Month:
+            return add_months(days, count);
+        case IntervalKind::Quarter:
+            return add_months(days, count * 3);
+        default:
+            return add_months(days, count * 12);
     }
 }
 
 /// Units of time of day in nanoseconds.
 int64_t nanoseconds_of(IntervalKind kind) {
     switch (kind) {
-        case IntervalKind::Nanosecond: return 1;
-        case IntervalKind::Microsecond: return 1000;
-        case IntervalKind::Millisecond: return 1000000;
-        case IntervalKind::Second: return 1000000000;
-        case IntervalKind::Minute: return 60 * int64_t{1000000000};
-        default: return 3600 * int64_t{1000000000};
+        case IntervalKind::Nanosecond:
+            return 1;
+        case IntervalKind::Microsecond:
+            return 1000;
+        case IntervalKind::Millisecond:
+            return 1000000;
+        case IntervalKind::Second:
+            return 1000000000;
+        case IntervalKind::Minute:
+            return 60 * int64_t{1000000000};
+        default:
+            return 3600 * int64_t{1000000000};
     }
 }
 
@@ -64,14 +75,18 @@ int64_t move_seconds(int64_t seconds, const TimeZone& zone, IntervalKind kind, i
 }
 
 int subsecond_scale(IntervalKind kind) {
-    return kind == IntervalKind::Nanosecond ? 9 : kind == IntervalKind::Microsecond ? 6 : kind == IntervalKind::Millisecond ? 3 : 0;
+    return kind == IntervalKind::Nanosecond    ? 9
+           : kind == IntervalKind::Microsecond ? 6
+           : kind == IntervalKind::Millisecond ? 3
+                                               : 0;
 }
 
 template <typename T>
 Overload move_dates(const TypePtr& type, IntervalKind kind, int sign) {
     return {type, [=](const KernelArguments& arguments) {
-                return map_binary<T, int64_t, T>(arguments[0], as_int64(arguments[1]), arguments.rows, type,
-                                                 [=](T days, int64_t count) { return static_cast<T>(move_days(days, kind, sign * count)); });
+                return map_binary<T, int64_t, T>(
+                    arguments[0], as_int64(arguments[1]), arguments.rows, type,
+                    [=](T days, int64_t count) { return static_cast<T>(move_days(days, kind, sign * count)); });
             }};
 }
 
@@ -79,17 +94,21 @@ Overload move_datetime64(const TypePtr& type, const TimeZone& zone, IntervalKind
     const auto unit = static_cast<int64_t>(power_of_ten(type->scale()));
     if (is_calendar_unit(kind))
         return {type, [=, &zone](const KernelArguments& arguments) {
-                    return map_binary<int64_t, int64_t, int64_t>(arguments[0], as_int64(arguments[1]), arguments.rows, type, [=, &zone](int64_t ticks, int64_t count) {
-                        const int64_t seconds = floor_divide(ticks, unit);
-                        return move_seconds(seconds, zone, kind, sign * count) * unit + (ticks - seconds * unit);
-                    });
+                    return map_binary<int64_t, int64_t, int64_t>(
+                        arguments[0], as_int64(arguments[1]), arguments.rows, type,
+                        [=, &zone](int64_t ticks, int64_t count) {
+                            const int64_t seconds = floor_divide(ticks, unit);
+                            return move_seconds(seconds, zone, kind, sign * count) * unit + (ticks - seconds * unit);
+                        });
                 }};
     const int64_t nanoseconds = nanoseconds_of(kind), tick = static_cast<int64_t>(power_of_ten(9 - type->scale()));
     const int64_t step = nanoseconds / tick;
     return {type, [=](const KernelArguments& arguments) {
-                return map_binary<int64_t, int64_t, int64_t>(arguments[0], as_int64(arguments[1]), arguments.rows, type, [=](int64_t ticks, int64_t count) {
-                    return static_cast<int64_t>(static_cast<uint64_t>(ticks) + static_cast<uint64_t>(sign * count) * static_cast<uint64_t>(step));
-                });
+                return map_binary<int64_t, int64_t, int64_t>(
+                    arguments[0], as_int64(arguments[1]), arguments.rows, type, [=](int64_t ticks, int64_t count) {
+                        return static_cast<int64_t>(static_cast<uint64_t>(ticks) +
+                                                    static_cast<uint64_t>(sign * count) * static_cast<uint64_t>(step));
+                    });
             }};
 }
 
@@ -107,22 +126,29 @@ Overload difference(const TypePtr& a, const TypePtr& b, const FunctionContext& c
     if (is_day(a) && is_day(b)) {
         const TypePtr type = make_type(TypeId::Int32);
         return {type, [=](const KernelArguments& arguments) {
-                    return convert_numbers(type, map_binary<int64_t, int64_t, int64_t>(as_int64(arguments[0]), as_int64(arguments[1]), arguments.rows, int64_type(), [](int64_t x, int64_t y) { return x - y; }));
+                    return convert_numbers(type, map_binary<int64_t, int64_t, int64_t>(
+                                                     as_int64(arguments[0]), as_int64(arguments[1]), arguments.rows,
+                                                     int64_type(), [](int64_t x, int64_t y) { return x - y; }));
                 }};
     }
     if (a->id() == TypeId::DateTime && b->id() == TypeId::DateTime) {
         const TypePtr type = make_type(TypeId::Int32);
         return {type, [=](const KernelArguments& arguments) {
-                    return map_binary<uint32_t, uint32_t, int32_t>(arguments[0], arguments[1], arguments.rows, type, [](uint32_t x, uint32_t y) { return static_cast<int32_t>(x - y); });
+                    return map_binary<uint32_t, uint32_t, int32_t>(
+                        arguments[0], arguments[1], arguments.rows, type,
+                        [](uint32_t x, uint32_t y) { return static_cast<int32_t>(x - y); });
                 }};
     }
     if (is_day(a) || is_day(b)) return {};
-    const int scale = std::max(a->id() == TypeId::DateTime64 ? a->scale() : 0, b->id() == TypeId::DateTime64 ? b->scale() : 0);
+    const int scale =
+        std::max(a->id() == TypeId::DateTime64 ? a->scale() : 0, b->id() == TypeId::DateTime64 ? b->scale() : 0);
     auto left = make_cast(a, make_datetime64(scale), context), right = make_cast(b, make_datetime64(scale), context);
     const TypePtr type = make_decimal(18, scale);
     return {type, [=](const KernelArguments& arguments) {
-                return map_binary<int64_t, int64_t, int64_t>(left(arguments[0]), right(arguments[1]), arguments.rows, type,
-                                                             [](int64_t x, int64_t y) { return static_cast<int64_t>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); });
+                return map_binary<int64_t, int64_t, int64_t>(
+                    left(arguments[0]), right(arguments[1]), arguments.rows, type, [](int64_t x, int64_t y) {
+                        return static_cast<int64_t>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
+                    });
             }};
 }
 
@@ -157,14 +183,18 @@ Overload intervals_together(const ArithmeticCall& call, const TypePtr& a, const 
     if (a->interval_kind() == b->interval_kind()) {
         const bool minus = call.op == Arithmetic::Minus;
         return {a, [a, minus](const KernelArguments& arguments) {
-                    return map_binary<int64_t, int64_t, int64_t>(arguments[0], arguments[1], arguments.rows, a, [minus](int64_t x, int64_t y) { return minus ? x - y : x + y; });
+                    return map_binary<int64_t, int64_t, int64_t>(
+                        arguments[0], arguments[1], arguments.rows, a,
+                        [minus](int64_t x, int64_t y) { return minus ? x - y : x + y; });
                 }};
     }
     const TypePtr type = make_tuple_type({a, b});
     const bool minus = call.op == Arithmetic::Minus;
     return {type, [type, minus](const KernelArguments& arguments) {
                 VectorPtr second = flatten(arguments[1]);
-                if (minus) second = map_unary<int64_t, int64_t>(second, arguments.rows, second->type(), [](int64_t x) { return -x; });
+                if (minus)
+                    second = map_unary<int64_t, int64_t>(second, arguments.rows, second->type(),
+                                                         [](int64_t x) { return -x; });
                 return Vector::tuple(type, arguments.rows, {flatten(arguments[0]), second});
             }};
 }
@@ -178,7 +208,8 @@ Overload add_units(const TypePtr& time, IntervalKind kind, int sign, const Funct
         case TypeId::Date:
             if (is_calendar_unit(kind)) return move_dates<uint16_t>(time, kind, sign);
             if (scale) fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Units finer than a second cannot be added to Date");
-            return after_cast(time, make_type(TypeId::DateTime), add_units(make_type(TypeId::DateTime), kind, sign, context), context);
+            return after_cast(time, make_type(TypeId::DateTime),
+                              add_units(make_type(TypeId::DateTime), kind, sign, context), context);
         case TypeId::Date32:
             if (is_calendar_unit(kind)) return move_dates<int32_t>(time, kind, sign);
             if (scale) fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Units finer than a second cannot be added to Date32");
@@ -188,19 +219,24 @@ Overload add_units(const TypePtr& time, IntervalKind kind, int sign, const Funct
                 const TypePtr finer = make_datetime64(scale, time->time_zone());
                 return after_cast(time, finer, add_units(finer, kind, sign, context), context);
             }
-            return {time, [=, &zone](const KernelArguments& arguments) {
-                        return map_binary<uint32_t, int64_t, uint32_t>(arguments[0], as_int64(arguments[1]), arguments.rows, time, [=, &zone](uint32_t seconds, int64_t count) {
-                            if (is_calendar_unit(kind)) return static_cast<uint32_t>(move_seconds(seconds, zone, kind, sign * count));
+            return {
+                time, [=, &zone](const KernelArguments& arguments) {
+                    return map_binary<uint32_t, int64_t, uint32_t>(
+                        arguments[0], as_int64(arguments[1]), arguments.rows, time,
+                        [=, &zone](uint32_t seconds, int64_t count) {
+                            if (is_calendar_unit(kind))
+                                return static_cast<uint32_t>(move_seconds(seconds, zone, kind, sign * count));
                             return static_cast<uint32_t>(seconds + sign * count * (nanoseconds_of(kind) / 1000000000));
                         });
-                    }};
+                }};
         case TypeId::DateTime64:
             if (scale > time->scale()) {
                 const TypePtr finer = make_datetime64(scale, time->time_zone());
                 return after_cast(time, finer, add_units(finer, kind, sign, context), context);
             }
             return move_datetime64(time, zone, kind, sign);
-        default: fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "An interval cannot be added to {}", time->name());
+        default:
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "An interval cannot be added to {}", time->name());
     }
 }
 
@@ -208,20 +244,28 @@ Overload time_arithmetic(const ArithmeticCall& call, const Argument& a, const Ar
     if (call.op != Arithmetic::Plus && call.op != Arithmetic::Minus) return {};
     const bool left_time = is_date_or_time(a.type->id()), right_time = is_date_or_time(b.type->id());
     const bool left_interval = a.type->id() == TypeId::Interval, right_interval = b.type->id() == TypeId::Interval;
-    const auto intervals = [](const TypePtr& type) { return type->id() == TypeId::Tuple && !type->children().empty() && type->child(0)->id() == TypeId::Interval; };
+    const auto intervals = [](const TypePtr& type) {
+        return type->id() == TypeId::Tuple && !type->children().empty() && type->child(0)->id() == TypeId::Interval;
+    };
     const int sign = call.op == Arithmetic::Minus ? -1 : 1;
     if (left_interval && right_interval) return intervals_together(call, a.type, b.type);
-    if (left_time && right_time) return call.op == Arithmetic::Minus ? difference(a.type, b.type, *call.context) : Overload{};
+    if (left_time && right_time)
+        return call.op == Arithmetic::Minus ? difference(a.type, b.type, *call.context) : Overload{};
     if (right_time && (left_interval || is_number(a.type->id()) || intervals(a.type))) {
         if (call.op == Arithmetic::Minus)
-            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Wrong order of arguments for function {}: a time cannot be subtracted from {}", call.name, a.type->name());
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                 "Wrong order of arguments for function {}: a time cannot be subtracted from {}", call.name,
+                 a.type->name());
         return swapped(time_arithmetic(call, b, a));
     }
     if (!left_time) return {};
     if (right_interval) return add_units(a.type, b.type->interval_kind(), sign, *call.context);
     if (intervals(b.type)) return interval_tuple(call, a, b.type, sign);
     if (is_integer(b.type->id()) || is_float(b.type->id()) || b.type->id() == TypeId::Bool)
-        return add_units(a.type, a.type->id() == TypeId::Date || a.type->id() == TypeId::Date32 ? IntervalKind::Day : IntervalKind::Second, sign, *call.context);
+        return add_units(
+            a.type,
+            a.type->id() == TypeId::Date || a.type->id() == TypeId::Date32 ? IntervalKind::Day : IntervalKind::Second,
+            sign, *call.context);
     return {};
 }
 

@@ -54,8 +54,9 @@ VectorPtr without_nulls(const VectorPtr& argument) {
 }
 
 /// Runs the kernel on the rows without NULL alone; for kernels that refuse what lies under a NULL.
-VectorPtr compute_rest(const Kernel& kernel, std::span<const VectorPtr> arguments, std::span<const Lambda* const> lambdas,
-                       const uint8_t* nulls, size_t rows, const TypePtr& result) {
+VectorPtr compute_rest(const Kernel& kernel, std::span<const VectorPtr> arguments,
+                       std::span<const Lambda* const> lambdas, const uint8_t* nulls, size_t rows,
+                       const TypePtr& result) {
     std::vector<uint32_t> kept, place(rows, kNoRow);
     for (size_t i = 0; i < rows; ++i)
         if (!nulls[i]) {
@@ -65,7 +66,9 @@ VectorPtr compute_rest(const Kernel& kernel, std::span<const VectorPtr> argument
     if (kept.empty()) return flatten(Vector::defaults(result, rows));
     std::vector<VectorPtr> rest;
     for (const auto& argument : arguments)
-        rest.push_back(!argument ? argument : argument->is_constant() ? resized(argument, kept.size()) : gather(argument, kept));
+        rest.push_back(!argument                 ? argument
+                       : argument->is_constant() ? resized(argument, kept.size())
+                                                 : gather(argument, kept));
     return flatten(gather_or_default(flatten(kernel({rest, lambdas, kept.size()})), place));
 }
 
@@ -79,7 +82,8 @@ const Vector* shared_encoding(std::span<const VectorPtr> arguments, size_t rows)
     for (const auto& argument : arguments) {
         if (argument->is_constant()) continue;
         if (argument->is_flat() || argument->base()->size() > rows) return nullptr;
-        if (!first) first = argument.get();
+        if (!first)
+            first = argument.get();
         else if (first->encoding() != argument->encoding() || first->values_buffer() != argument->values_buffer() ||
                  first->base()->size() != argument->base()->size())
             return nullptr;
@@ -131,7 +135,8 @@ VectorPtr BoundFunction::execute(std::span<const VectorPtr> arguments, size_t ro
         result = Vector::constant(flatten(call(taken, 1)), rows);
     } else {
         const Vector* shared = nullptr;
-        if (lambdas.empty() && definition_->deterministic && !definition_->takes_encoded) shared = shared_encoding(taken, rows);
+        if (lambdas.empty() && definition_->deterministic && !definition_->takes_encoded)
+            shared = shared_encoding(taken, rows);
         if (shared) {
             const size_t entries = shared->base()->size();
             std::vector<VectorPtr> bases;
@@ -139,8 +144,9 @@ VectorPtr BoundFunction::execute(std::span<const VectorPtr> arguments, size_t ro
                 bases.push_back(argument->is_constant() ? resized(argument, entries) : argument->base());
             try {
                 VectorPtr base = flatten(call(bases, entries));
-                result = shared->encoding() == Encoding::Dictionary ? Vector::dictionary(base, rows, shared->values_buffer())
-                                                                    : Vector::run_length(base, rows, shared->values_buffer());
+                result = shared->encoding() == Encoding::Dictionary
+                             ? Vector::dictionary(base, rows, shared->values_buffer())
+                             : Vector::run_length(base, rows, shared->values_buffer());
             } catch (const Error&) {
                 // An entry that no row uses may be what failed: the rows decide.
             }

@@ -14,9 +14,9 @@ enum class CastErrors : uint8_t { Throw, Null };
 
 struct CastRule {
     CastErrors errors = CastErrors::Throw;
-    bool accurate = false;      // a number that the type does not hold exactly is an error
-    bool strict_text = false;   // so is one in text that is out of range (toInt8OrNull('300'))
-    bool best_effort = false;   // unused by types that have one form of text only
+    bool accurate = false;     // a number that the type does not hold exactly is an error
+    bool strict_text = false;  // so is one in text that is out of range (toInt8OrNull('300'))
+    bool best_effort = false;  // unused by types that have one form of text only
 };
 
 /// Values converted, and which of them could not be (one byte a row; null where all could, or errors are thrown).
@@ -34,8 +34,8 @@ Converter make_converter(const TypePtr& from, const TypePtr& to, const FunctionC
 
 /// From any type to any, NULL and LowCardinality included, in any encoding. from_text_null: text that is no value becomes
 /// NULL where `to` is Nullable, as CAST does.
-std::function<VectorPtr(const VectorPtr&)> make_cast(const TypePtr& from, const TypePtr& to, const FunctionContext& context,
-                                                     CastRule rule = {});
+std::function<VectorPtr(const VectorPtr&)> make_cast(const TypePtr& from, const TypePtr& to,
+                                                     const FunctionContext& context, CastRule rule = {});
 
 // Parts, each in a file; an empty function where the pair is not theirs.
 Converter make_number_converter(const TypePtr& from, const TypePtr& to, CastRule rule);
@@ -47,7 +47,8 @@ Converter make_nested_converter(const TypePtr& from, const TypePtr& to, const Fu
 /// A flat vector of numbers as another number type, wrapping around; any non-finite float gives something.
 VectorPtr convert_numbers(const TypePtr& to, const VectorPtr& flat);
 /// The same, and an error of `code` for values that the type does not hold exactly.
-Converted convert_numbers_checked(const TypePtr& to, const VectorPtr& flat, const uint8_t* skip, CastErrors errors, ErrorCode code);
+Converted convert_numbers_checked(const TypePtr& to, const VectorPtr& flat, const uint8_t* skip, CastErrors errors,
+                                  ErrorCode code);
 
 /// Where rows that cannot be converted go: an exception or a flag.
 class Failures {

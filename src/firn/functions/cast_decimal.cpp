@@ -18,7 +18,8 @@ Converted rescale(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
     const int shift = to->scale() - from_scale;
     const auto overflow = [&](size_t i) {
         out[i] = To();
-        failures.report(i, ErrorCode::DECIMAL_OVERFLOW, "Decimal convert overflow: a value does not fit into {}", to->name());
+        failures.report(i, ErrorCode::DECIMAL_OVERFLOW, "Decimal convert overflow: a value does not fit into {}",
+                        to->name());
     };
     constexpr bool kNarrow = sizeof(From) <= 8 && sizeof(To) <= 16;
     if constexpr (kNarrow) {
@@ -27,8 +28,10 @@ Converted rescale(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
             const Int128 limit = power_of_ten(to->precision());
             for (size_t i = 0; i < rows; ++i) {
                 const Int128 value = static_cast<Int128>(in[i]) * factor;
-                if (value >= limit || value <= -limit) overflow(i);
-                else out[i] = static_cast<To>(value);
+                if (value >= limit || value <= -limit)
+                    overflow(i);
+                else
+                    out[i] = static_cast<To>(value);
             }
             return {out.finish(to), failures.flags()};
         }
@@ -37,8 +40,10 @@ Converted rescale(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
             const Int128 limit = power_of_ten(to->precision());
             for (size_t i = 0; i < rows; ++i) {
                 const Int128 value = static_cast<int64_t>(in[i]) / divisor;
-                if (value >= limit || value <= -limit) overflow(i);
-                else out[i] = static_cast<To>(value);
+                if (value >= limit || value <= -limit)
+                    overflow(i);
+                else
+                    out[i] = static_cast<To>(value);
             }
             return {out.finish(to), failures.flags()};
         }
@@ -57,8 +62,10 @@ Converted rescale(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
         } else if (shift < 0) {
             value = value / factor;
         }
-        if (value >= limit || value <= -limit) overflow(i);
-        else out[i] = number_cast<To>(value);
+        if (value >= limit || value <= -limit)
+            overflow(i);
+        else
+            out[i] = number_cast<To>(value);
     }
     return {out.finish(to), failures.flags()};
 }
@@ -76,7 +83,8 @@ Converted from_float(const VectorPtr& flat, const uint8_t* skip, const TypePtr& 
         const double value = given * factor;
         if (!std::isfinite(value) || std::fabs(value) >= limit) {
             out[i] = To();
-            failures.report(i, ErrorCode::DECIMAL_OVERFLOW, "Decimal convert overflow: {} does not fit into {}", given, to->name());
+            failures.report(i, ErrorCode::DECIMAL_OVERFLOW, "Decimal convert overflow: {} does not fit into {}", given,
+                            to->name());
         } else {
             out[i] = number_cast<To>(value);
         }
@@ -104,10 +112,13 @@ Converted to_integer(const VectorPtr& flat, const uint8_t* skip, const TypePtr& 
         const Whole value = number_cast<Whole>(flat->values<From>()[i]);
         whole[i] = value / factor;
         if (rule.accurate && !(whole[i] * factor == value))
-            failures.report(i, ErrorCode::CANNOT_CONVERT_TYPE, "A value of type {} cannot be converted to {} without loss", flat->type()->name(), to->name());
+            failures.report(i, ErrorCode::CANNOT_CONVERT_TYPE,
+                            "A value of type {} cannot be converted to {} without loss", flat->type()->name(),
+                            to->name());
     }
-    Converted converted = convert_numbers_checked(to, whole.finish(make_type(sizeof(From) <= 8 ? TypeId::Int64 : TypeId::Int256)), skip,
-                                                  rule.errors, ErrorCode::DECIMAL_OVERFLOW);
+    Converted converted =
+        convert_numbers_checked(to, whole.finish(make_type(sizeof(From) <= 8 ? TypeId::Int64 : TypeId::Int256)), skip,
+                                rule.errors, ErrorCode::DECIMAL_OVERFLOW);
     if (!converted.failed) converted.failed = failures.flags();
     return converted;
 }
@@ -123,10 +134,14 @@ Converted to_bool(const VectorPtr& flat, const TypePtr& to) {
 template <typename F>
 void dispatch_decimal(Physical physical, F&& f) {
     switch (physical) {
-        case Physical::Int32: return f.template operator()<int32_t>();
-        case Physical::Int64: return f.template operator()<int64_t>();
-        case Physical::Int128: return f.template operator()<Int128>();
-        default: return f.template operator()<Int256>();
+        case Physical::Int32:
+            return f.template operator()<int32_t>();
+        case Physical::Int64:
+            return f.template operator()<int64_t>();
+        case Physical::Int128:
+            return f.template operator()<Int128>();
+        default:
+            return f.template operator()<Int256>();
     }
 }
 
@@ -139,24 +154,36 @@ Converter make_decimal_converter(const TypePtr& from, const TypePtr& to, CastRul
     if (from_decimal && to_decimal) {
         dispatch_decimal(from->physical(), [&]<typename From>() {
             dispatch_decimal(to->physical(), [&]<typename To>() {
-                made = [to, scale = from->scale(), rule](const VectorPtr& flat, const uint8_t* skip) { return rescale<From, To>(flat, skip, to, scale, rule); };
+                made = [to, scale = from->scale(), rule](const VectorPtr& flat, const uint8_t* skip) {
+                    return rescale<From, To>(flat, skip, to, scale, rule);
+                };
             });
         });
     } else if (to_decimal && is_float(from->id())) {
         dispatch_decimal(to->physical(), [&]<typename To>() {
-            made = [to, rule](const VectorPtr& flat, const uint8_t* skip) { return from_float<To>(flat, skip, to, rule); };
+            made = [to, rule](const VectorPtr& flat, const uint8_t* skip) {
+                return from_float<To>(flat, skip, to, rule);
+            };
         });
     } else if (to_decimal && (is_integer(from->id()) || from->id() == TypeId::Bool)) {
         const bool narrow = from->value_size() < 8 || from->id() == TypeId::Int64;
         const TypePtr wide = make_type(narrow ? TypeId::Int64 : TypeId::Int256);
         const Converter scaled = make_decimal_converter(narrow ? make_decimal(18, 0) : make_decimal(76, 0), to, rule);
-        made = [wide, scaled](const VectorPtr& flat, const uint8_t* skip) { return scaled(convert_numbers(wide, flat), skip); };
+        made = [wide, scaled](const VectorPtr& flat, const uint8_t* skip) {
+            return scaled(convert_numbers(wide, flat), skip);
+        };
     } else if (from_decimal && to->id() == TypeId::Bool) {
         made = [to](const VectorPtr& flat, const uint8_t*) { return to_bool(flat, to); };
     } else if (from_decimal && (is_integer(to->id()) || is_float(to->id()))) {
         dispatch_decimal(from->physical(), [&]<typename From>() {
-            if (is_float(to->id())) made = [to, scale = from->scale()](const VectorPtr& flat, const uint8_t*) { return to_float<From>(flat, to, scale); };
-            else made = [to, scale = from->scale(), rule](const VectorPtr& flat, const uint8_t* skip) { return to_integer<From>(flat, skip, to, scale, rule); };
+            if (is_float(to->id()))
+                made = [to, scale = from->scale()](const VectorPtr& flat, const uint8_t*) {
+                    return to_float<From>(flat, to, scale);
+                };
+            else
+                made = [to, scale = from->scale(), rule](const VectorPtr& flat, const uint8_t* skip) {
+                    return to_integer<From>(flat, skip, to, scale, rule);
+                };
         });
     }
     return made;

@@ -31,9 +31,11 @@ Converted zip_map(const VectorPtr& flat, const TypePtr& to, const Cast& key, con
         return slice(array->child(), begin, static_cast<size_t>(array->offsets()[flat->size()]) - begin);
     };
     auto offsets = Buffer::allocate((flat->size() + 1) * sizeof(int64_t));
-    for (size_t i = 0; i <= flat->size(); ++i) offsets->mutable_as<int64_t>()[i] = keys->offsets()[i] - keys->offsets()[0];
+    for (size_t i = 0; i <= flat->size(); ++i)
+        offsets->mutable_as<int64_t>()[i] = keys->offsets()[i] - keys->offsets()[0];
     const VectorPtr key_part = part(keys), value_part = part(values);
-    VectorPtr entries = Vector::tuple(entries_type(*to), key_part->size(), {flatten(key(key_part)), flatten(value(value_part))});
+    VectorPtr entries =
+        Vector::tuple(entries_type(*to), key_part->size(), {flatten(key(key_part)), flatten(value(value_part))});
     return {Vector::array(to, flat->size(), std::move(offsets), std::move(entries)), nullptr};
 }
 
@@ -42,30 +44,41 @@ Converted zip_map(const VectorPtr& flat, const TypePtr& to, const Cast& key, con
 Converter make_nested_converter(const TypePtr& from, const TypePtr& to, const FunctionContext& context, CastRule rule) {
     if (to->id() == TypeId::Array) {
         if (from->id() != TypeId::Array && from->id() != TypeId::Map)
-            fail(ErrorCode::TYPE_MISMATCH, "CAST AS Array can only be performed between same-dimensional Array, Map or String types, not from {}", from->name());
+            fail(ErrorCode::TYPE_MISMATCH,
+                 "CAST AS Array can only be performed between same-dimensional Array, Map or String types, not from {}",
+                 from->name());
         const TypePtr element = from->id() == TypeId::Map ? entries_type(*from) : from->child();
         Cast cast = make_cast(element, to->child(), context, rule);
         return [cast, to](const VectorPtr& flat, const uint8_t*) { return cast_elements(flat, to, cast); };
     }
     if (to->id() == TypeId::Map) {
-        if (from->id() == TypeId::Map || (from->id() == TypeId::Array && from->child()->id() == TypeId::Tuple && from->child()->children().size() == 2)) {
-            Cast cast = make_cast(from->id() == TypeId::Map ? entries_type(*from) : from->child(), entries_type(*to), context, rule);
+        if (from->id() == TypeId::Map || (from->id() == TypeId::Array && from->child()->id() == TypeId::Tuple &&
+                                          from->child()->children().size() == 2)) {
+            Cast cast = make_cast(from->id() == TypeId::Map ? entries_type(*from) : from->child(), entries_type(*to),
+                                  context, rule);
             return [cast, to](const VectorPtr& flat, const uint8_t*) { return cast_elements(flat, to, cast); };
         }
         if (from->id() == TypeId::Array && from->child()->id() == TypeId::Nothing) {
             Cast cast = make_cast(from->child(), entries_type(*to), context, rule);
             return [cast, to](const VectorPtr& flat, const uint8_t*) { return cast_elements(flat, to, cast); };
         }
-        const bool arrays = from->id() == TypeId::Tuple && from->children().size() == 2 && from->child(0)->id() == TypeId::Array && from->child(1)->id() == TypeId::Array;
-        if (!arrays) fail(ErrorCode::TYPE_MISMATCH, "Unsupported types to CAST AS Map: from {} to {}", from->name(), to->name());
-        Cast key = make_cast(from->child(0)->child(), to->child(0), context, rule), value = make_cast(from->child(1)->child(), to->child(1), context, rule);
+        const bool arrays = from->id() == TypeId::Tuple && from->children().size() == 2 &&
+                            from->child(0)->id() == TypeId::Array && from->child(1)->id() == TypeId::Array;
+        if (!arrays)
+            fail(ErrorCode::TYPE_MISMATCH, "Unsupported types to CAST AS Map: from {} to {}", from->name(), to->name());
+        Cast key = make_cast(from->child(0)->child(), to->child(0), context, rule),
+             value = make_cast(from->child(1)->child(), to->child(1), context, rule);
         return [key, value, to](const VectorPtr& flat, const uint8_t*) { return zip_map(flat, to, key, value); };
     }
     if (to->id() == TypeId::Tuple) {
         if (from->id() != TypeId::Tuple || from->children().size() != to->children().size())
-            fail(ErrorCode::TYPE_MISMATCH, "CAST AS Tuple can only be performed between tuple types with the same number of elements or from String, not from {}", from->name());
+            fail(ErrorCode::TYPE_MISMATCH,
+                 "CAST AS Tuple can only be performed between tuple types with the same number of elements or from "
+                 "String, not from {}",
+                 from->name());
         std::vector<Cast> elements;
-        for (size_t i = 0; i < to->children().size(); ++i) elements.push_back(make_cast(from->child(i), to->child(i), context, rule));
+        for (size_t i = 0; i < to->children().size(); ++i)
+            elements.push_back(make_cast(from->child(i), to->child(i), context, rule));
         return [elements, to](const VectorPtr& flat, const uint8_t*) { return cast_tuple(flat, to, elements); };
     }
     return {};

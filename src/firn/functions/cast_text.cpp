@@ -31,9 +31,11 @@ Converted to_text(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
     const bool fixed = width && type.physical() != Physical::Str;
     for (size_t i = 0; i < rows; ++i) {
         text.clear();
-        if (skip && skip[i]) {}
-        else if (fixed) append_value(text, type, flat->values_buffer()->data() + i * width, zone);
-        else append_plain(text, *flat, i, options);
+        if (skip && skip[i]) {
+        } else if (fixed)
+            append_value(text, type, flat->values_buffer()->data() + i * width, zone);
+        else
+            append_plain(text, *flat, i, options);
         out.set(i, text);
     }
     return {out.finish(to), nullptr};
@@ -69,7 +71,8 @@ Converted to_fixed(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to
     return {out.finish(to), failures.flags()};
 }
 
-Converted parse_rows(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to, const TimeZone& zone, CastRule rule) {
+Converted parse_rows(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to, const TimeZone& zone,
+                     CastRule rule) {
     const size_t rows = flat->size(), width = to->value_size();
     auto buffer = Buffer::allocate_zeroed(rows * width);
     Failures failures(rule.errors, rows, skip);
@@ -85,7 +88,8 @@ Converted parse_rows(const VectorPtr& flat, const uint8_t* skip, const TypePtr& 
     return {Vector::flat(to, rows, std::move(buffer)), failures.flags()};
 }
 
-Converted parse_nested(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to, const TimeZone& zone, CastRule rule) {
+Converted parse_nested(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to, const TimeZone& zone,
+                       CastRule rule) {
     const size_t rows = flat->size();
     VectorBuilder all(to);
     Failures failures(rule.errors, rows, skip);
@@ -113,22 +117,31 @@ Converted parse_nested(const VectorPtr& flat, const uint8_t* skip, const TypePtr
 Converter make_text_converter(const TypePtr& from, const TypePtr& to, const FunctionContext& context, CastRule rule) {
     const TimeZone& zone = TimeZone::find(context.time_zone);
     if (to->id() == TypeId::String) {
-        if (from->id() == TypeId::FixedString) return [to](const VectorPtr& flat, const uint8_t*) { return trim_fixed(flat, to); };
+        if (from->id() == TypeId::FixedString)
+            return [to](const VectorPtr& flat, const uint8_t*) { return trim_fixed(flat, to); };
         return [to, &zone](const VectorPtr& flat, const uint8_t* skip) { return to_text(flat, skip, to, zone); };
     }
     if (!is_string_like(from->id())) {
         if (to->id() == TypeId::FixedString && (from->id() == TypeId::Enum8 || from->id() == TypeId::Enum16)) {
             const TypePtr string = make_type(TypeId::String);
-            return [to, string, rule, &zone](const VectorPtr& flat, const uint8_t* skip) { return to_fixed(to_text(flat, skip, string, zone).vector, skip, to, rule); };
+            return [to, string, rule, &zone](const VectorPtr& flat, const uint8_t* skip) {
+                return to_fixed(to_text(flat, skip, string, zone).vector, skip, to, rule);
+            };
         }
         return {};
     }
-    if (to->id() == TypeId::FixedString) return [to, rule](const VectorPtr& flat, const uint8_t* skip) { return to_fixed(flat, skip, to, rule); };
-    if (to->id() == TypeId::Map) fail(ErrorCode::TYPE_MISMATCH, "Unsupported types to CAST AS Map: from {} to {}", from->name(), to->name());
+    if (to->id() == TypeId::FixedString)
+        return [to, rule](const VectorPtr& flat, const uint8_t* skip) { return to_fixed(flat, skip, to, rule); };
+    if (to->id() == TypeId::Map)
+        fail(ErrorCode::TYPE_MISMATCH, "Unsupported types to CAST AS Map: from {} to {}", from->name(), to->name());
     if (to->physical() == Physical::Array || to->physical() == Physical::Tuple)
-        return [to, rule, &zone](const VectorPtr& flat, const uint8_t* skip) { return parse_nested(flat, skip, to, zone, rule); };
+        return [to, rule, &zone](const VectorPtr& flat, const uint8_t* skip) {
+            return parse_nested(flat, skip, to, zone, rule);
+        };
     if (to->physical() == Physical::None) return {};
-    return [to, rule, &zone](const VectorPtr& flat, const uint8_t* skip) { return parse_rows(flat, skip, to, zone, rule); };
+    return [to, rule, &zone](const VectorPtr& flat, const uint8_t* skip) {
+        return parse_rows(flat, skip, to, zone, rule);
+    };
 }
 
 }  // namespace firn::functions

@@ -62,14 +62,19 @@ TypePtr common_time(std::span<const TypePtr> types) {
 }
 
 /// Decimal digits of an integer type's values, as decimals are widened for them.
-int integer_digits(int bits) { return bits <= 8 ? 3 : bits <= 16 ? 5 : bits <= 32 ? 10 : bits <= 64 ? 20 : bits <= 128 ? 39 : 77; }
+int integer_digits(int bits) {
+    return bits <= 8 ? 3 : bits <= 16 ? 5 : bits <= 32 ? 10 : bits <= 64 ? 20 : bits <= 128 ? 39 : 77;
+}
 
 TypePtr common_decimal(std::span<const TypePtr> types) {
     int scale = 0, width = 9;
     for (const auto& type : types) {
         if (type->id() == TypeId::Decimal) {
             scale = std::max(scale, type->scale());
-            width = std::max(width, type->precision() <= 9 ? 9 : type->precision() <= 18 ? 18 : type->precision() <= 38 ? 38 : 76);
+            width = std::max(width, type->precision() <= 9    ? 9
+                                    : type->precision() <= 18 ? 18
+                                    : type->precision() <= 38 ? 38
+                                                              : 76);
         } else if (!is_integer(type->id()) && type->id() != TypeId::Bool) {
             fail_none(types, "some are Decimal and some are not");
         }
@@ -77,23 +82,33 @@ TypePtr common_decimal(std::span<const TypePtr> types) {
     int needed = width;
     for (const auto& type : types)
         if (type->id() != TypeId::Decimal)
-            needed = std::max(needed, scale + integer_digits(type->id() == TypeId::Bool ? 8 : integer_bits(type->id())));
+            needed =
+                std::max(needed, scale + integer_digits(type->id() == TypeId::Bool ? 8 : integer_bits(type->id())));
     if (needed > 76) fail_none(types, "no Decimal has digits enough");
     return make_decimal(needed <= 9 ? 9 : needed <= 18 ? 18 : needed <= 38 ? 38 : 76, scale);
 }
 
 TypePtr common_number(std::span<const TypePtr> types) {
-    if (all_of(types, [](const DataType& t) { return t.id() == TypeId::Bool || t.id() == TypeId::UInt8; })) return types[0];
+    if (all_of(types, [](const DataType& t) { return t.id() == TypeId::Bool || t.id() == TypeId::UInt8; }))
+        return types[0];
     int signed_bits = 0, unsigned_bits = 0, mantissa = 0;
     for (const auto& type : types) {
-        if (type->id() == TypeId::Float32) mantissa = std::max(mantissa, 24);
-        else if (type->id() == TypeId::Float64) mantissa = std::max(mantissa, 53);
-        else if (type->id() == TypeId::Bool) unsigned_bits = std::max(unsigned_bits, 8);
-        else if (type->id() == TypeId::Enum8) signed_bits = std::max(signed_bits, 8);
-        else if (type->id() == TypeId::Enum16) signed_bits = std::max(signed_bits, 16);
-        else if (is_signed_integer(type->id())) signed_bits = std::max(signed_bits, integer_bits(type->id()));
-        else if (is_unsigned_integer(type->id())) unsigned_bits = std::max(unsigned_bits, integer_bits(type->id()));
-        else fail_none(types, "some are numbers and some are not");
+        if (type->id() == TypeId::Float32)
+            mantissa = std::max(mantissa, 24);
+        else if (type->id() == TypeId::Float64)
+            mantissa = std::max(mantissa, 53);
+        else if (type->id() == TypeId::Bool)
+            unsigned_bits = std::max(unsigned_bits, 8);
+        else if (type->id() == TypeId::Enum8)
+            signed_bits = std::max(signed_bits, 8);
+        else if (type->id() == TypeId::Enum16)
+            signed_bits = std::max(signed_bits, 16);
+        else if (is_signed_integer(type->id()))
+            signed_bits = std::max(signed_bits, integer_bits(type->id()));
+        else if (is_unsigned_integer(type->id()))
+            unsigned_bits = std::max(unsigned_bits, integer_bits(type->id()));
+        else
+            fail_none(types, "some are numbers and some are not");
     }
     int integer = std::max(signed_bits, unsigned_bits);
     if (mantissa) {
@@ -106,7 +121,8 @@ TypePtr common_number(std::span<const TypePtr> types) {
 }
 
 TypePtr common_plain(std::span<const TypePtr> types) {
-    if (std::all_of(types.begin() + 1, types.end(), [&](const auto& type) { return same_type(type, types[0]); })) return types[0];
+    if (std::all_of(types.begin() + 1, types.end(), [&](const auto& type) { return same_type(type, types[0]); }))
+        return types[0];
     const auto is = [](TypeId id) { return [id](const DataType& type) { return type.id() == id; }; };
     if (any_of(types, is(TypeId::Array))) {
         if (!all_of(types, is(TypeId::Array))) fail_none(types, "some are Array and some are not");
@@ -150,7 +166,8 @@ TypePtr common_plain(std::span<const TypePtr> types) {
 
 TypePtr common_type(std::span<const TypePtr> types) {
     if (types.empty()) return make_type(TypeId::Nothing);
-    if (std::all_of(types.begin() + 1, types.end(), [&](const auto& type) { return same_type(type, types[0]); })) return types[0];
+    if (std::all_of(types.begin() + 1, types.end(), [&](const auto& type) { return same_type(type, types[0]); }))
+        return types[0];
     const bool all_low = all_of(types, [](const DataType& type) { return type.is_low_cardinality(); });
     bool nullable = false;
     std::vector<TypePtr> plain;
@@ -162,7 +179,8 @@ TypePtr common_type(std::span<const TypePtr> types) {
     }
     TypePtr result = plain.empty() ? make_type(TypeId::Nothing) : common_plain(plain);
     if (nullable) {
-        if (result->id() == TypeId::Array || result->id() == TypeId::Map) fail_none(types, "an Array or Map cannot be NULL");
+        if (result->id() == TypeId::Array || result->id() == TypeId::Map)
+            fail_none(types, "an Array or Map cannot be NULL");
         result = make_nullable(result);
     }
     return all_low ? make_low_cardinality(result) : result;

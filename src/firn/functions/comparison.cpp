@@ -26,14 +26,16 @@ struct Comparison {
 Overload resolve_pair(const Comparison& comparison, Argument a, Argument b);
 
 [[noreturn]] void fail_types(const Comparison& comparison, const DataType& a, const DataType& b) {
-    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal types of arguments ({}, {}) of function {}", a.name(), b.name(), comparison.name);
+    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal types of arguments ({}, {}) of function {}", a.name(), b.name(),
+         comparison.name);
 }
 
 TypePtr boolean() { return make_type(TypeId::UInt8); }
 
 /// Both sides converted (an empty cast leaves a side as it is), then one loop.
 Overload compare_as(Cast left, Cast right, CompareLoop loop, bool swap = false) {
-    return {boolean(), [left = std::move(left), right = std::move(right), loop, swap](const KernelArguments& arguments) {
+    return {boolean(),
+            [left = std::move(left), right = std::move(right), loop, swap](const KernelArguments& arguments) {
                 const VectorPtr a = left ? left(arguments[0]) : arguments[0];
                 const VectorPtr b = right ? right(arguments[1]) : arguments[1];
                 return swap ? loop(b, a, arguments.rows) : loop(a, b, arguments.rows);
@@ -58,7 +60,8 @@ Overload always(bool value) {
 
 /// The overload with one side replaced by a constant.
 Overload with_constant(Overload overload, size_t side, VectorPtr value) {
-    return {overload.result, [kernel = std::move(overload.kernel), side, value = std::move(value)](const KernelArguments& arguments) {
+    return {overload.result,
+            [kernel = std::move(overload.kernel), side, value = std::move(value)](const KernelArguments& arguments) {
                 std::vector<VectorPtr> replaced(arguments.vectors.begin(), arguments.vectors.end());
                 replaced[side] = Vector::constant(value, arguments.rows);
                 return kernel({replaced, {}, arguments.rows});
@@ -71,7 +74,8 @@ VectorPtr literal_value(const std::string& text, const TypePtr& type, const Func
         Int256 value;
         bool overflow = false;
         const ErrorCode code = parse_integer(text, is_signed_integer(type->id()), 256, value, overflow);
-        if (code == ErrorCode::CANNOT_PARSE_TEXT) fail(ErrorCode::TYPE_MISMATCH, "Cannot convert string '{}' to type {}", text, type->name());
+        if (code == ErrorCode::CANNOT_PARSE_TEXT)
+            fail(ErrorCode::TYPE_MISMATCH, "Cannot convert string '{}' to type {}", text, type->name());
         if (code != kParsed) fail(code, "Cannot convert string '{}' to type {}", text, type->name());
         if (number_fits<int64_t>(value)) return make_value(make_type(TypeId::Int64), number_cast<int64_t>(value));
         return make_value(make_type(TypeId::Int256), value);
@@ -80,7 +84,8 @@ VectorPtr literal_value(const std::string& text, const TypePtr& type, const Func
         return flatten(cast_vector(make_string_value(make_type(TypeId::String), text), type, context));
     alignas(32) char value[32];
     const ErrorCode code = parse_value(text, *type, TimeZone::find(context.time_zone), ParseMode::Strict, value);
-    if (code == ErrorCode::CANNOT_PARSE_TEXT) fail(ErrorCode::TYPE_MISMATCH, "Cannot convert string '{}' to type {}", text, type->name());
+    if (code == ErrorCode::CANNOT_PARSE_TEXT)
+        fail(ErrorCode::TYPE_MISMATCH, "Cannot convert string '{}' to type {}", text, type->name());
     if (code != kParsed) fail(code, "Cannot convert string '{}' to type {}", text, type->name());
     auto buffer = Buffer::allocate(type->value_size());
     std::memcpy(buffer->mutable_data(), value, type->value_size());
@@ -92,21 +97,26 @@ bool is_enum(TypeId id) { return id == TypeId::Enum8 || id == TypeId::Enum16; }
 Overload compare_with_text(const Comparison& comparison, const Argument& a, const Argument& b, size_t text_side) {
     const Argument& text_argument = text_side == 0 ? a : b;
     const TypePtr& type = (text_side == 0 ? b : a).type;
-    if (is_enum(type->id()) && !text_argument.constant) return compare_in(comparison, a.type, b.type, make_type(TypeId::String));
+    if (is_enum(type->id()) && !text_argument.constant)
+        return compare_in(comparison, a.type, b.type, make_type(TypeId::String));
     const auto text = constant_text(text_argument);
     if (!text) {
-        if (is_number(type->id()) || is_date_or_time(type->id()) || type->id() == TypeId::UUID || type->id() == TypeId::IPv4 || type->id() == TypeId::IPv6)
-            fail(ErrorCode::NO_COMMON_TYPE, "Only a constant string can be compared with {} by function {}", type->name(), comparison.name);
+        if (is_number(type->id()) || is_date_or_time(type->id()) || type->id() == TypeId::UUID ||
+            type->id() == TypeId::IPv4 || type->id() == TypeId::IPv6)
+            fail(ErrorCode::NO_COMMON_TYPE, "Only a constant string can be compared with {} by function {}",
+                 type->name(), comparison.name);
         fail_types(comparison, *a.type, *b.type);
     }
     if (is_enum(type->id())) {
         const auto& values = type->enum_values();
-        const bool known = std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == *text; });
+        const bool known =
+            std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == *text; });
         if (!known) return always(comparison.op == Compare::NotEqual);
     }
     const VectorPtr value = literal_value(*text, type, *comparison.context);
     const Argument literal{value->type(), value};
-    return with_constant(text_side == 0 ? resolve_pair(comparison, literal, b) : resolve_pair(comparison, a, literal), text_side, value);
+    return with_constant(text_side == 0 ? resolve_pair(comparison, literal, b) : resolve_pair(comparison, a, literal),
+                         text_side, value);
 }
 
 /// A constant number as a value of the other side's type, where it is one exactly: then the column stays as it is.
@@ -151,17 +161,24 @@ Overload compare_numbers(const Comparison& comparison, const Argument& a, const 
     if (is_float(x) || is_float(y)) {
         const auto exact = [](const TypePtr& type) { return is_integer(type->id()) && integer_bits(type->id()) == 64; };
         const TypePtr float64 = make_type(TypeId::Float64);
-        if (exact(a.type)) return compare_as({}, cast_or_nothing(b.type, float64, context), compare_integer_float_loop(a.type->physical(), comparison.op));
+        if (exact(a.type))
+            return compare_as({}, cast_or_nothing(b.type, float64, context),
+                              compare_integer_float_loop(a.type->physical(), comparison.op));
         if (exact(b.type))
-            return compare_as(cast_or_nothing(a.type, float64, context), {}, compare_integer_float_loop(b.type->physical(), mirrored(comparison.op)), true);
+            return compare_as(cast_or_nothing(a.type, float64, context), {},
+                              compare_integer_float_loop(b.type->physical(), mirrored(comparison.op)), true);
         return compare_in(comparison, a.type, b.type, float64);
     }
-    if (x == TypeId::Decimal || y == TypeId::Decimal) return compare_in(comparison, a.type, b.type, common_decimal(a.type, b.type));
+    if (x == TypeId::Decimal || y == TypeId::Decimal)
+        return compare_in(comparison, a.type, b.type, common_decimal(a.type, b.type));
     const auto bits = [](const TypePtr& type) { return static_cast<int>(type->value_size() * 8); };
-    const auto is_signed = [](const TypePtr& type) { return type->physical() >= Physical::Int8 && type->physical() <= Physical::Int256; };
+    const auto is_signed = [](const TypePtr& type) {
+        return type->physical() >= Physical::Int8 && type->physical() <= Physical::Int256;
+    };
     int width = std::max(bits(a.type), bits(b.type));
     const bool any_signed = is_signed(a.type) || is_signed(b.type);
-    if (any_signed && std::max(is_signed(a.type) ? 0 : bits(a.type), is_signed(b.type) ? 0 : bits(b.type)) == width) width = std::min(256, width * 2);
+    if (any_signed && std::max(is_signed(a.type) ? 0 : bits(a.type), is_signed(b.type) ? 0 : bits(b.type)) == width)
+        width = std::min(256, width * 2);
     return compare_in(comparison, a.type, b.type, integer_type(width, any_signed));
 }
 
@@ -170,28 +187,39 @@ Overload compare_times(const Comparison& comparison, const Argument& a, const Ar
     const FunctionContext& context = *comparison.context;
     const auto is_day = [](TypeId id) { return id == TypeId::Date || id == TypeId::Date32; };
     if (is_date_or_time(x) && is_date_or_time(y)) {
-        if (is_day(x) && is_day(y)) return x == y ? compare_as({}, {}, compare_loop(a.type->physical(), comparison.op)) : compare_in(comparison, a.type, b.type, make_type(TypeId::Date32));
-        if (x == TypeId::DateTime && y == TypeId::DateTime) return compare_as({}, {}, compare_loop(Physical::UInt32, comparison.op));
-        if (x == y && a.type->scale() == b.type->scale()) return compare_as({}, {}, compare_loop(Physical::Int64, comparison.op));
+        if (is_day(x) && is_day(y))
+            return x == y ? compare_as({}, {}, compare_loop(a.type->physical(), comparison.op))
+                          : compare_in(comparison, a.type, b.type, make_type(TypeId::Date32));
+        if (x == TypeId::DateTime && y == TypeId::DateTime)
+            return compare_as({}, {}, compare_loop(Physical::UInt32, comparison.op));
+        if (x == y && a.type->scale() == b.type->scale())
+            return compare_as({}, {}, compare_loop(Physical::Int64, comparison.op));
         // A constant that is no finer becomes a value of the column's type, and the column stays as it is.
         for (const size_t side : {size_t{0}, size_t{1}}) {
             const Argument &constant = side ? b : a, &column = side ? a : b;
-            if (!constant.constant || column.type->id() != TypeId::DateTime64 || (constant.type->id() == TypeId::DateTime64 && constant.type->scale() > column.type->scale())) continue;
+            if (!constant.constant || column.type->id() != TypeId::DateTime64 ||
+                (constant.type->id() == TypeId::DateTime64 && constant.type->scale() > column.type->scale()))
+                continue;
             try {
-                return with_constant(compare_as({}, {}, compare_loop(Physical::Int64, comparison.op)), side, flatten(cast_vector(constant.constant, column.type, context)));
+                return with_constant(compare_as({}, {}, compare_loop(Physical::Int64, comparison.op)), side,
+                                     flatten(cast_vector(constant.constant, column.type, context)));
             } catch (const Error&) {
                 break;  // beyond the column's range
             }
         }
         // Ticks of the finer scale; a day is its midnight in the other's time zone. 128 bits, as days may be far away.
-        const int scale = std::max(x == TypeId::DateTime64 ? a.type->scale() : 0, y == TypeId::DateTime64 ? b.type->scale() : 0);
+        const int scale =
+            std::max(x == TypeId::DateTime64 ? a.type->scale() : 0, y == TypeId::DateTime64 ? b.type->scale() : 0);
         const std::string& zone = is_day(x) ? b.type->time_zone() : a.type->time_zone();
         const auto side = [&](const TypePtr& type) -> Cast {
-            const TypePtr seconds = make_datetime64(type->id() == TypeId::DateTime64 ? type->scale() : 0, is_day(type->id()) ? zone : type->time_zone());
+            const TypePtr seconds = make_datetime64(type->id() == TypeId::DateTime64 ? type->scale() : 0,
+                                                    is_day(type->id()) ? zone : type->time_zone());
             Cast first = cast_or_nothing(type, seconds, context);
             const TypePtr ticks = make_decimal(18, seconds->scale());
             Cast second = make_cast(ticks, make_decimal(38, scale), context);
-            return [first, second, ticks](const VectorPtr& vector) { return second(retype(first ? first(vector) : vector, ticks)); };
+            return [first, second, ticks](const VectorPtr& vector) {
+                return second(retype(first ? first(vector) : vector, ticks));
+            };
         };
         return compare_as(side(a.type), side(b.type), compare_loop(Physical::Int128, comparison.op));
     }
@@ -199,7 +227,8 @@ Overload compare_times(const Comparison& comparison, const Argument& a, const Ar
     if (is_day(x) || is_day(y)) fail_types(comparison, *a.type, *b.type);
     const auto as_number = [](const Argument& argument) -> Argument {
         if (!is_date_or_time(argument.type->id())) return argument;
-        const TypePtr type = argument.type->id() == TypeId::DateTime ? make_type(TypeId::UInt32) : make_decimal(18, argument.type->scale());
+        const TypePtr type = argument.type->id() == TypeId::DateTime ? make_type(TypeId::UInt32)
+                                                                     : make_decimal(18, argument.type->scale());
         return {type, argument.constant ? retype(argument.constant, type) : nullptr};
     };
     const Argument left = as_number(a), right = as_number(b);
@@ -214,12 +243,15 @@ Overload compare_times(const Comparison& comparison, const Argument& a, const Ar
 Overload compare_tuples(const Comparison& comparison, const TypePtr& a, const TypePtr& b) {
     const size_t size = a->children().size();
     if (size != b->children().size()) fail_types(comparison, *a, *b);
-    if (size == 0) return always(comparison.op == Compare::Equal || comparison.op == Compare::LessOrEqual || comparison.op == Compare::GreaterOrEqual);
+    if (size == 0)
+        return always(comparison.op == Compare::Equal || comparison.op == Compare::LessOrEqual ||
+                      comparison.op == Compare::GreaterOrEqual);
     const FunctionRegistry& registry = FunctionRegistry::instance();
     const bool ordered = comparison.op != Compare::Equal && comparison.op != Compare::NotEqual;
     using Bound = std::shared_ptr<const BoundFunction>;
     std::vector<Bound> last, strict, equal, join_and, join_or;
-    const std::string strict_name = comparison.op == Compare::LessOrEqual || comparison.op == Compare::Less ? "less" : "greater";
+    const std::string strict_name =
+        comparison.op == Compare::LessOrEqual || comparison.op == Compare::Less ? "less" : "greater";
     TypePtr result;
     for (size_t n = size; n-- > 0;) {
         const std::vector<Argument> pair = {{a->child(n), nullptr}, {b->child(n), nullptr}};
@@ -233,11 +265,18 @@ Overload compare_tuples(const Comparison& comparison, const TypePtr& a, const Ty
             continue;
         }
         if (!ordered) {
-            join_and.insert(join_and.begin(), registry.bind(comparison.op == Compare::Equal ? "and" : "or", {{last.front()->result_type(), nullptr}, {result, nullptr}}, *comparison.context));
+            join_and.insert(join_and.begin(), registry.bind(comparison.op == Compare::Equal ? "and" : "or",
+                                                            {{last.front()->result_type(), nullptr}, {result, nullptr}},
+                                                            *comparison.context));
             result = join_and.front()->result_type();
         } else {
-            join_and.insert(join_and.begin(), registry.bind("and", {{equal.front()->result_type(), nullptr}, {result, nullptr}}, *comparison.context));
-            join_or.insert(join_or.begin(), registry.bind("or", {{strict.front()->result_type(), nullptr}, {join_and.front()->result_type(), nullptr}}, *comparison.context));
+            join_and.insert(join_and.begin(),
+                            registry.bind("and", {{equal.front()->result_type(), nullptr}, {result, nullptr}},
+                                          *comparison.context));
+            join_or.insert(join_or.begin(), registry.bind("or",
+                                                          {{strict.front()->result_type(), nullptr},
+                                                           {join_and.front()->result_type(), nullptr}},
+                                                          *comparison.context));
             result = join_or.front()->result_type();
         }
     }
@@ -263,12 +302,18 @@ Overload compare_tuples(const Comparison& comparison, const TypePtr& a, const Ty
 
 bool holds(Compare op, int order) {
     switch (op) {
-        case Compare::Equal: return order == 0;
-        case Compare::NotEqual: return order != 0;
-        case Compare::Less: return order < 0;
-        case Compare::LessOrEqual: return order <= 0;
-        case Compare::Greater: return order > 0;
-        default: return order >= 0;
+        case Compare::Equal:
+            return order == 0;
+        case Compare::NotEqual:
+            return order != 0;
+        case Compare::Less:
+            return order < 0;
+        case Compare::LessOrEqual:
+            return order <= 0;
+        case Compare::Greater:
+            return order > 0;
+        default:
+            return order >= 0;
     }
 }
 
@@ -280,11 +325,14 @@ Overload compare_nested(const Comparison& comparison, const TypePtr& a, const Ty
     } catch (const Error&) {
         fail_types(comparison, *a, *b);
     }
-    Cast left = cast_or_nothing(a, common, *comparison.context), right = cast_or_nothing(b, common, *comparison.context);
+    Cast left = cast_or_nothing(a, common, *comparison.context),
+         right = cast_or_nothing(b, common, *comparison.context);
     return {boolean(), [left, right, op = comparison.op](const KernelArguments& arguments) {
-                const VectorPtr x = left ? left(arguments[0]) : arguments[0], y = right ? right(arguments[1]) : arguments[1];
+                const VectorPtr x = left ? left(arguments[0]) : arguments[0],
+                                y = right ? right(arguments[1]) : arguments[1];
                 auto out = Buffer::allocate(arguments.rows);
-                for (size_t i = 0; i < arguments.rows; ++i) out->mutable_as<uint8_t>()[i] = holds(op, compare_values(*x, i, *y, i));
+                for (size_t i = 0; i < arguments.rows; ++i)
+                    out->mutable_as<uint8_t>()[i] = holds(op, compare_values(*x, i, *y, i));
                 return Vector::flat(boolean(), arguments.rows, std::move(out));
             }};
 }
@@ -293,20 +341,27 @@ Overload resolve_pair(const Comparison& comparison, Argument a, Argument b) {
     const TypeId x = a.type->id(), y = b.type->id();
     const auto nested = [](TypeId id) { return id == TypeId::Array || id == TypeId::Map; };
     if (is_string_like(x) && is_string_like(y))
-        return compare_as({}, {}, x == TypeId::String && y == TypeId::String ? compare_loop(Physical::Str, comparison.op) : compare_padded_loop(comparison.op));
+        return compare_as({}, {},
+                          x == TypeId::String && y == TypeId::String ? compare_loop(Physical::Str, comparison.op)
+                                                                     : compare_padded_loop(comparison.op));
     if (is_string_like(x)) return compare_with_text(comparison, a, b, 0);
     if (is_string_like(y)) return compare_with_text(comparison, a, b, 1);
     if (x == TypeId::Tuple && y == TypeId::Tuple) return compare_tuples(comparison, a.type, b.type);
     if (nested(x) && nested(y)) return compare_nested(comparison, a.type, b.type);
     if (is_date_or_time(x) || is_date_or_time(y)) {
-        if ((is_date_or_time(x) || is_number(x)) && (is_date_or_time(y) || is_number(y))) return compare_times(comparison, a, b);
+        if ((is_date_or_time(x) || is_number(x)) && (is_date_or_time(y) || is_number(y)))
+            return compare_times(comparison, a, b);
         fail_types(comparison, *a.type, *b.type);
     }
     if (is_number(x) && is_number(y)) return compare_numbers(comparison, a, b);
-    const auto number_like = [](TypeId id) { return is_integer(id) || id == TypeId::Bool || is_enum(id) || id == TypeId::Interval || id == TypeId::IPv4 || id == TypeId::Time || id == TypeId::Time64; };
+    const auto number_like = [](TypeId id) {
+        return is_integer(id) || id == TypeId::Bool || is_enum(id) || id == TypeId::Interval || id == TypeId::IPv4 ||
+               id == TypeId::Time || id == TypeId::Time64;
+    };
     if (x == TypeId::IPv4 && y == TypeId::IPv6) return compare_in(comparison, a.type, b.type, b.type);
     if (x == TypeId::IPv6 && y == TypeId::IPv4) return compare_in(comparison, a.type, b.type, a.type);
-    if (same_type(a.type, b.type) && a.type->physical() != Physical::None) return compare_as({}, {}, compare_loop(a.type->physical(), comparison.op));
+    if (same_type(a.type, b.type) && a.type->physical() != Physical::None)
+        return compare_as({}, {}, compare_loop(a.type->physical(), comparison.op));
     if (x == TypeId::Interval && y == TypeId::Interval) {
         const TypePtr both[] = {a.type, b.type};
         const TypePtr common = common_type(both);
@@ -325,7 +380,9 @@ Overload resolve_distinct(std::span<const Argument> arguments, const FunctionCon
                 const VectorPtr compared = equals->execute(call.vectors, call.rows);
                 if (compared->flat_base().type()->physical() != Physical::None)
                     for (const uint32_t row : selected_rows(compared)) same[row] = 1;
-                const auto is_null = [](const VectorPtr& vector, size_t row) { return vector->flat_base().type()->physical() == Physical::None || vector->is_null(row); };
+                const auto is_null = [](const VectorPtr& vector, size_t row) {
+                    return vector->flat_base().type()->physical() == Physical::None || vector->is_null(row);
+                };
                 for (size_t i = 0; i < call.rows; ++i) {
                     const bool left = is_null(call[0], i), right = is_null(call[1], i);
                     if (left || right) same[i] = left && right;
@@ -339,13 +396,15 @@ Overload resolve_distinct(std::span<const Argument> arguments, const FunctionCon
 
 void register_comparison_functions(FunctionRegistry& registry) {
     const std::pair<const char*, Compare> functions[] = {
-        {"equals", Compare::Equal},   {"notEquals", Compare::NotEqual}, {"less", Compare::Less}, {"lessOrEquals", Compare::LessOrEqual},
+        {"equals", Compare::Equal},    {"notEquals", Compare::NotEqual},
+        {"less", Compare::Less},       {"lessOrEquals", Compare::LessOrEqual},
         {"greater", Compare::Greater}, {"greaterOrEquals", Compare::GreaterOrEqual}};
     for (const auto& [name, op] : functions) {
         Definition definition;
         definition.name = name;
         definition.min_arguments = definition.max_arguments = 2;
-        definition.resolve = [name = std::string(name), op = op](std::span<const Argument> arguments, const FunctionContext& context) {
+        definition.resolve = [name = std::string(name), op = op](std::span<const Argument> arguments,
+                                                                 const FunctionContext& context) {
             return resolve_pair({op, name, &context}, arguments[0], arguments[1]);
         };
         registry.add(std::move(definition));
@@ -355,7 +414,9 @@ void register_comparison_functions(FunctionRegistry& registry) {
         definition.name = wanted ? "isNotDistinctFrom" : "isDistinctFrom";
         definition.nulls = NullHandling::Custom;
         definition.min_arguments = definition.max_arguments = 2;
-        definition.resolve = [wanted](std::span<const Argument> arguments, const FunctionContext& context) { return resolve_distinct(arguments, context, wanted); };
+        definition.resolve = [wanted](std::span<const Argument> arguments, const FunctionContext& context) {
+            return resolve_distinct(arguments, context, wanted);
+        };
         registry.add(std::move(definition));
     }
 }

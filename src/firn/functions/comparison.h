@@ -9,11 +9,16 @@ enum class Compare : uint8_t { Equal, NotEqual, Less, LessOrEqual, Greater, Grea
 
 constexpr Compare mirrored(Compare op) {
     switch (op) {
-        case Compare::Less: return Compare::Greater;
-        case Compare::LessOrEqual: return Compare::GreaterOrEqual;
-        case Compare::Greater: return Compare::Less;
-        case Compare::GreaterOrEqual: return Compare::LessOrEqual;
-        default: return op;
+        case Compare::Less:
+            return Compare::Greater;
+        case Compare::LessOrEqual:
+            return Compare::GreaterOrEqual;
+        case Compare::Greater:
+            return Compare::Less;
+        case Compare::GreaterOrEqual:
+            return Compare::LessOrEqual;
+        default:
+            return op;
     }
 }
 

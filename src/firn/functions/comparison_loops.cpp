@@ -7,38 +7,56 @@ namespace {
 
 struct Equals {
     template <typename A, typename B>
-    uint8_t operator()(const A& a, const B& b) const { return a == b; }
+    uint8_t operator()(const A& a, const B& b) const {
+        return a == b;
+    }
 };
 struct NotEquals {
     template <typename A, typename B>
-    uint8_t operator()(const A& a, const B& b) const { return !(a == b); }
+    uint8_t operator()(const A& a, const B& b) const {
+        return !(a == b);
+    }
 };
 struct Less {
     template <typename A, typename B>
-    uint8_t operator()(const A& a, const B& b) const { return a < b; }
+    uint8_t operator()(const A& a, const B& b) const {
+        return a < b;
+    }
 };
 struct LessOrEqual {
     template <typename A, typename B>
-    uint8_t operator()(const A& a, const B& b) const { return a <= b; }
+    uint8_t operator()(const A& a, const B& b) const {
+        return a <= b;
+    }
 };
 struct Greater {
     template <typename A, typename B>
-    uint8_t operator()(const A& a, const B& b) const { return a > b; }
+    uint8_t operator()(const A& a, const B& b) const {
+        return a > b;
+    }
 };
 struct GreaterOrEqual {
     template <typename A, typename B>
-    uint8_t operator()(const A& a, const B& b) const { return a >= b; }
+    uint8_t operator()(const A& a, const B& b) const {
+        return a >= b;
+    }
 };
 
 template <typename F>
 CompareLoop with_op(Compare op, F&& f) {
     switch (op) {
-        case Compare::Equal: return f.template operator()<Equals>();
-        case Compare::NotEqual: return f.template operator()<NotEquals>();
-        case Compare::Less: return f.template operator()<Less>();
-        case Compare::LessOrEqual: return f.template operator()<LessOrEqual>();
-        case Compare::Greater: return f.template operator()<Greater>();
-        default: return f.template operator()<GreaterOrEqual>();
+        case Compare::Equal:
+            return f.template operator()<Equals>();
+        case Compare::NotEqual:
+            return f.template operator()<NotEquals>();
+        case Compare::Less:
+            return f.template operator()<Less>();
+        case Compare::LessOrEqual:
+            return f.template operator()<LessOrEqual>();
+        case Compare::Greater:
+            return f.template operator()<Greater>();
+        default:
+            return f.template operator()<GreaterOrEqual>();
     }
 }
 
@@ -60,9 +78,9 @@ StringRef without_padding(StringRef text) {
 
 template <typename Op>
 VectorPtr padded(const VectorPtr& a, const VectorPtr& b, size_t rows) {
-    return map_binary<StringRef, StringRef, uint8_t>(a, b, rows, make_type(TypeId::UInt8), [](const StringRef& x, const StringRef& y) {
-        return Op()(without_padding(x), without_padding(y));
-    });
+    return map_binary<StringRef, StringRef, uint8_t>(
+        a, b, rows, make_type(TypeId::UInt8),
+        [](const StringRef& x, const StringRef& y) { return Op()(without_padding(x), without_padding(y)); });
 }
 
 /// The machine's 80-bit floats hold every 64-bit integer and every double.
@@ -76,12 +94,18 @@ VectorPtr against_float(const VectorPtr& a, const VectorPtr& b, size_t rows) {
 template <typename T>
 CompareLoop typed(Compare op) {
     switch (op) {
-        case Compare::Equal: return &loop<T, Equals>;
-        case Compare::NotEqual: return &loop<T, NotEquals>;
-        case Compare::Less: return &loop<T, Less>;
-        case Compare::LessOrEqual: return &loop<T, LessOrEqual>;
-        case Compare::Greater: return &swapped<T, Less>;
-        default: return &swapped<T, LessOrEqual>;
+        case Compare::Equal:
+            return &loop<T, Equals>;
+        case Compare::NotEqual:
+            return &loop<T, NotEquals>;
+        case Compare::Less:
+            return &loop<T, Less>;
+        case Compare::LessOrEqual:
+            return &loop<T, LessOrEqual>;
+        case Compare::Greater:
+            return &swapped<T, Less>;
+        default:
+            return &swapped<T, LessOrEqual>;
     }
 }
 
@@ -99,7 +123,8 @@ CompareLoop compare_padded_loop(Compare op) {
 }
 
 CompareLoop compare_integer_float_loop(Physical physical, Compare op) {
-    if (physical == Physical::UInt64) return with_op(op, []<typename Op>() -> CompareLoop { return &against_float<uint64_t, Op>; });
+    if (physical == Physical::UInt64)
+        return with_op(op, []<typename Op>() -> CompareLoop { return &against_float<uint64_t, Op>; });
     return with_op(op, []<typename Op>() -> CompareLoop { return &against_float<int64_t, Op>; });
 }
 

@@ -53,7 +53,8 @@ VectorPtr select_nested(const TypePtr& type, std::span<const VectorPtr> sources,
     }
     const VectorPtr all = concat(type, flat);
     std::vector<uint32_t> rows_of(rows);
-    for (size_t i = 0; i < rows; ++i) rows_of[i] = static_cast<uint32_t>(start[choice[i]] + (sources[choice[i]]->is_constant() ? 0 : i));
+    for (size_t i = 0; i < rows; ++i)
+        rows_of[i] = static_cast<uint32_t>(start[choice[i]] + (sources[choice[i]]->is_constant() ? 0 : i));
     return flatten(gather(all, rows_of));
 }
 
@@ -67,7 +68,9 @@ void truth_of(const VectorPtr& condition, size_t rows, std::vector<uint8_t>& out
 void check_condition(const Argument& argument, std::string_view name, size_t position) {
     const TypeId id = unwrap(argument.type)->id();
     if (id != TypeId::UInt8 && id != TypeId::Bool && id != TypeId::Nothing)
-        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument {} (condition) of function {}: must be UInt8", argument.type->name(), position + 1, name);
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+             "Illegal type {} of argument {} (condition) of function {}: must be UInt8", argument.type->name(),
+             position + 1, name);
 }
 
 struct Branches {
@@ -77,13 +80,16 @@ struct Branches {
     Branches(const std::vector<TypePtr>& types, const FunctionContext& context) : type(common_type(types)) {
         for (const auto& each : types) casts.push_back(same_type(each, type) ? Cast{} : make_cast(each, type, context));
     }
-    VectorPtr get(size_t n, const VectorPtr& vector) const { return plain_or_constant(casts[n] ? casts[n](vector) : vector); }
+    VectorPtr get(size_t n, const VectorPtr& vector) const {
+        return plain_or_constant(casts[n] ? casts[n](vector) : vector);
+    }
 };
 
 /// conditions and values in turn, the last value for the rows that none holds for.
 Overload resolve_multi_if(std::span<const Argument> arguments, const FunctionContext& context, std::string_view name) {
     if (arguments.size() < 3 || arguments.size() % 2 == 0)
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes an odd number of arguments, 3 at least", name);
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes an odd number of arguments, 3 at least",
+             name);
     std::vector<TypePtr> types;
     for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
         check_condition(arguments[i], name, i);
@@ -101,7 +107,8 @@ Overload resolve_multi_if(std::span<const Argument> arguments, const FunctionCon
                         if (truth[i]) choice[i] = static_cast<uint32_t>(n);
                 }
                 std::vector<VectorPtr> sources;
-                for (size_t n = 0; n < count; ++n) sources.push_back(branches.get(n, call[n + 1 == count ? 2 * n : 2 * n + 1]));
+                for (size_t n = 0; n < count; ++n)
+                    sources.push_back(branches.get(n, call[n + 1 == count ? 2 * n : 2 * n + 1]));
                 return select_rows(branches.type, sources, choice.data(), rows);
             }};
 }
@@ -109,7 +116,8 @@ Overload resolve_multi_if(std::span<const Argument> arguments, const FunctionCon
 /// CASE x WHEN v THEN r … ELSE e END: (x, v, r, …, e).
 Overload resolve_case(std::span<const Argument> arguments, const FunctionContext& context) {
     if (arguments.size() < 4 || arguments.size() % 2)
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function caseWithExpression takes an even number of arguments, 4 at least");
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+             "Function caseWithExpression takes an even number of arguments, 4 at least");
     std::vector<std::shared_ptr<const BoundFunction>> tests;
     std::vector<TypePtr> types;
     for (size_t i = 1; i + 1 < arguments.size(); i += 2) {
@@ -129,7 +137,8 @@ Overload resolve_case(std::span<const Argument> arguments, const FunctionContext
                         if (truth[i]) choice[i] = static_cast<uint32_t>(n);
                 }
                 std::vector<VectorPtr> sources;
-                for (size_t n = 0; n < count; ++n) sources.push_back(branches.get(n, call[n + 1 == count ? 2 * n + 1 : 2 * n + 2]));
+                for (size_t n = 0; n < count; ++n)
+                    sources.push_back(branches.get(n, call[n + 1 == count ? 2 * n + 1 : 2 * n + 2]));
                 return select_rows(branches.type, sources, choice.data(), rows);
             }};
 }
@@ -160,7 +169,8 @@ Overload resolve_coalesce(std::span<const Argument> arguments, const FunctionCon
     return {type, [=](const KernelArguments& call) -> VectorPtr {
                 const size_t rows = call.rows;
                 std::vector<VectorPtr> sources;
-                for (size_t n = 0; n < used.size(); ++n) sources.push_back(plain_or_constant(casts[n] ? casts[n](call[used[n]]) : call[used[n]]));
+                for (size_t n = 0; n < used.size(); ++n)
+                    sources.push_back(plain_or_constant(casts[n] ? casts[n](call[used[n]]) : call[used[n]]));
                 std::vector<uint32_t> choice(rows, static_cast<uint32_t>(used.size() - 1));
                 for (size_t n = used.size() - 1; n-- > 0;) {
                     const uint8_t* nulls = sources[n]->flat_base().nulls();
@@ -196,7 +206,8 @@ Overload resolve_extreme(std::span<const Argument> arguments, const FunctionCont
                         const Vector& best = *sources[choice[i]];
                         if (sources[n]->is_null(i)) continue;
                         // As `best > next ? best : next` gives it: a comparison with NaN is false.
-                        if (best.is_null(i) || is_nan(best, i) || is_nan(*sources[n], i) || compare_values(best, i, *sources[n], i) * direction <= 0)
+                        if (best.is_null(i) || is_nan(best, i) || is_nan(*sources[n], i) ||
+                            compare_values(best, i, *sources[n], i) * direction <= 0)
                             choice[i] = static_cast<uint32_t>(n);
                     }
                 return select_rows(branches.type, sources, choice.data(), call.rows);
@@ -218,11 +229,13 @@ VectorPtr select_rows(const TypePtr& type, std::span<const VectorPtr> sources, c
     } else {
         dispatch_fixed(physical, [&]<typename T>() { copy_fixed<T>(sources, choice, rows, values->mutable_data()); });
     }
-    return Vector::flat(type, rows, std::move(values), accepts_null(*type) ? chosen_nulls(sources, choice, rows) : nullptr, std::move(owners));
+    return Vector::flat(type, rows, std::move(values),
+                        accepts_null(*type) ? chosen_nulls(sources, choice, rows) : nullptr, std::move(owners));
 }
 
 void register_conditional_functions(FunctionRegistry& registry) {
-    const auto add = [&](const char* name, size_t least, size_t most, bool any_case, auto resolve, std::vector<std::string> aliases = {}) {
+    const auto add = [&](const char* name, size_t least, size_t most, bool any_case, auto resolve,
+                         std::vector<std::string> aliases = {}) {
         Definition definition;
         definition.name = name;
         definition.aliases = std::move(aliases);
@@ -233,13 +246,18 @@ void register_conditional_functions(FunctionRegistry& registry) {
         definition.resolve = resolve;
         registry.add(std::move(definition));
     };
-    add("if", 3, 3, true, [](std::span<const Argument> a, const FunctionContext& c) { return resolve_multi_if(a, c, "if"); });
-    add("multiIf", 0, SIZE_MAX, true, [](std::span<const Argument> a, const FunctionContext& c) { return resolve_multi_if(a, c, "multiIf"); }, {"caseWithoutExpression", "caseWithoutExpr"});
+    add("if", 3, 3, true,
+        [](std::span<const Argument> a, const FunctionContext& c) { return resolve_multi_if(a, c, "if"); });
+    add("multiIf", 0, SIZE_MAX, true,
+        [](std::span<const Argument> a, const FunctionContext& c) { return resolve_multi_if(a, c, "multiIf"); },
+        {"caseWithoutExpression", "caseWithoutExpr"});
     add("caseWithExpression", 0, SIZE_MAX, false, resolve_case, {"caseWithExpr"});
     add("coalesce", 1, SIZE_MAX, true, resolve_coalesce);
     add("ifNull", 2, 2, true, resolve_coalesce, {"nvl"});
-    add("greatest", 1, SIZE_MAX, true, [](std::span<const Argument> a, const FunctionContext& c) { return resolve_extreme(a, c, 1); });
-    add("least", 1, SIZE_MAX, true, [](std::span<const Argument> a, const FunctionContext& c) { return resolve_extreme(a, c, -1); });
+    add("greatest", 1, SIZE_MAX, true,
+        [](std::span<const Argument> a, const FunctionContext& c) { return resolve_extreme(a, c, 1); });
+    add("least", 1, SIZE_MAX, true,
+        [](std::span<const Argument> a, const FunctionContext& c) { return resolve_extreme(a, c, -1); });
 }
 
 }  // namespace firn::functions

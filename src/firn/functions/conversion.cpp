@@ -48,7 +48,8 @@ Target datetime64_target(TypeId, std::span<const Argument> arguments, std::strin
         scale = static_cast<int>(std::clamp<int64_t>(require_int(arguments[1], name, 1), -1, 100));
         used = 2;
     } else if (name == "toDateTime64") {
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes a value, a scale and perhaps a time zone", name);
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes a value, a scale and perhaps a time zone",
+             name);
     }
     if (arguments.size() > used && is_string_like(arguments[used].type->id())) {
         zone = require_text(arguments[used], name, used);
@@ -62,8 +63,10 @@ Target datetime64_target(TypeId, std::span<const Argument> arguments, std::strin
 
 template <int kDigits>
 Target decimal_target(TypeId, std::span<const Argument> arguments, std::string_view name) {
-    if (arguments.size() < 2) fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes a value and a scale", name);
-    return {make_decimal(kDigits, static_cast<int>(std::clamp<int64_t>(require_int(arguments[1], name, 1), -1, 1000))), 2};
+    if (arguments.size() < 2)
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes a value and a scale", name);
+    return {make_decimal(kDigits, static_cast<int>(std::clamp<int64_t>(require_int(arguments[1], name, 1), -1, 1000))),
+            2};
 }
 
 /// Rows that failed take the default's value, or the type's.
@@ -78,7 +81,8 @@ VectorPtr with_defaults(const Converted& converted, const TypePtr& type, const V
     return flatten(gather(all, rows));
 }
 
-Kernel conversion_kernel(const TypePtr& from, const TypePtr& type, const FunctionContext& context, OnFailure on_failure, bool accurate) {
+Kernel conversion_kernel(const TypePtr& from, const TypePtr& type, const FunctionContext& context, OnFailure on_failure,
+                         bool accurate) {
     CastRule rule;
     rule.accurate = accurate || (on_failure == OnFailure::Default && !is_string_like(from->id()));
     if (on_failure != OnFailure::Throw) {
@@ -90,35 +94,52 @@ Kernel conversion_kernel(const TypePtr& from, const TypePtr& type, const Functio
     return [=](const KernelArguments& call) -> VectorPtr {
         const Converted converted = converter(flatten(call[0]), nullptr);
         switch (on_failure) {
-            case OnFailure::Throw: return converted.vector;
-            case OnFailure::Null: return accepts_null(*nullable) ? converted.vector->with_nulls(nullable, converted.failed) : converted.vector;
-            case OnFailure::Zero: return with_defaults(converted, type, nullptr);
-            default: return with_defaults(converted, type, call.size() > 1 && same_type(call.vectors.back()->type(), type) ? call.vectors.back() : nullptr);
+            case OnFailure::Throw:
+                return converted.vector;
+            case OnFailure::Null:
+                return accepts_null(*nullable) ? converted.vector->with_nulls(nullable, converted.failed)
+                                               : converted.vector;
+            case OnFailure::Zero:
+                return with_defaults(converted, type, nullptr);
+            default:
+                return with_defaults(
+                    converted, type,
+                    call.size() > 1 && same_type(call.vectors.back()->type(), type) ? call.vectors.back() : nullptr);
         }
     };
 }
 
 /// Values that keep their order: the target holds them all, or the bounds are known to lie where it does.
-Monotonic conversion_monotonic(const TypePtr& from_type, const TypePtr& to_type, const Vector* low, const Vector* high) {
+Monotonic conversion_monotonic(const TypePtr& from_type, const TypePtr& to_type, const Vector* low,
+                               const Vector* high) {
     const TypePtr from = unwrap(from_type), to = unwrap(to_type);
     const TypeId f = from->id(), t = to->id();
-    if (f == t) return same_type(from, to) || f == TypeId::DateTime64 || f == TypeId::Decimal ? Monotonic::Increasing : Monotonic::No;
+    if (f == t)
+        return same_type(from, to) || f == TypeId::DateTime64 || f == TypeId::Decimal ? Monotonic::Increasing
+                                                                                      : Monotonic::No;
     const auto bits = [](const TypePtr& type) { return type->id() == TypeId::Bool ? 1 : integer_bits(type->id()); };
     const bool from_int = is_integer(f) || f == TypeId::Bool;
     if (from_int && is_integer(t)) {
-        const bool holds = is_signed_integer(f) ? is_signed_integer(t) && bits(to) >= bits(from) : is_signed_integer(t) ? bits(to) > bits(from) : bits(to) >= bits(from);
+        const bool holds = is_signed_integer(f)   ? is_signed_integer(t) && bits(to) >= bits(from)
+                           : is_signed_integer(t) ? bits(to) > bits(from)
+                                                  : bits(to) >= bits(from);
         return holds ? Monotonic::Increasing : Monotonic::No;
     }
     if ((from_int || is_float(f) || f == TypeId::Decimal) && is_float(t)) return Monotonic::Increasing;
-    if (f == TypeId::Date) return t == TypeId::Date32 || t == TypeId::DateTime64 ? Monotonic::Increasing : Monotonic::No;
-    if (f == TypeId::DateTime) return t == TypeId::Date || t == TypeId::Date32 || t == TypeId::DateTime64 ? Monotonic::Increasing : Monotonic::No;
+    if (f == TypeId::Date)
+        return t == TypeId::Date32 || t == TypeId::DateTime64 ? Monotonic::Increasing : Monotonic::No;
+    if (f == TypeId::DateTime)
+        return t == TypeId::Date || t == TypeId::Date32 || t == TypeId::DateTime64 ? Monotonic::Increasing
+                                                                                   : Monotonic::No;
     if (f == TypeId::Date32 && t == TypeId::DateTime64) return Monotonic::Increasing;
     if (f == TypeId::DateTime64 && t == TypeId::Date32) return Monotonic::Increasing;
-    if ((f == TypeId::DateTime64 || f == TypeId::Date32) && (t == TypeId::Date || t == TypeId::DateTime) && low && high) {
+    if ((f == TypeId::DateTime64 || f == TypeId::Date32) && (t == TypeId::Date || t == TypeId::DateTime) && low &&
+        high) {
         // Date and DateTime wrap around outside of 1970..2149 and 1970..2106.
         const int64_t unit = f == TypeId::DateTime64 ? static_cast<int64_t>(power_of_ten(from->scale())) : 1;
         const int64_t day = f == TypeId::DateTime64 ? 86400 * unit : 1;
-        const int64_t first = int_at(low->flat_base(), low->base_row(0)), last = int_at(high->flat_base(), high->base_row(0));
+        const int64_t first = int_at(low->flat_base(), low->base_row(0)),
+                      last = int_at(high->flat_base(), high->base_row(0));
         const int64_t most = (t == TypeId::Date ? 65535 : 49700) * day;
         return first >= day && last <= most - day ? Monotonic::Increasing : Monotonic::No;
     }
@@ -138,20 +159,29 @@ void add_conversion(FunctionRegistry& registry, const Family& family, OnFailure 
     if (definition.name == "toDate") definition.aliases = {"DATE"};
     definition.case_insensitive = definition.name == "toDate";
     definition.min_arguments = 1;
-    definition.max_arguments = family.most + (on_failure == OnFailure::Default ? 1 : on_failure == OnFailure::Throw ? 0 : family.most > 1 ? 0 : 1);
+    definition.max_arguments = family.most + (on_failure == OnFailure::Default ? 1
+                                              : on_failure == OnFailure::Throw ? 0
+                                              : family.most > 1                ? 0
+                                                                               : 1);
     if (on_failure == OnFailure::Null || on_failure == OnFailure::Zero) definition.max_arguments = family.most;
-    const auto resolve = [=, name = definition.name](std::span<const Argument> arguments, const FunctionContext& context, OnFailure failing) {
+    const auto resolve = [=, name = definition.name](std::span<const Argument> arguments,
+                                                     const FunctionContext& context, OnFailure failing) {
         const TypePtr from = arguments[0].type;
         if ((on_failure == OnFailure::Null || on_failure == OnFailure::Zero) && !is_string_like(from->id()))
-            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument of function {}: it takes a String", from->name(), name);
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument of function {}: it takes a String",
+                 from->name(), name);
         const Target target = family.target(family.id, arguments, name);
-        if (on_failure == OnFailure::Default && arguments.size() > target.used && !same_type(arguments[target.used].type, target.type))
-            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The default value of function {} must be of type {}, not {}", name, target.type->name(), arguments[target.used].type->name());
+        if (on_failure == OnFailure::Default && arguments.size() > target.used &&
+            !same_type(arguments[target.used].type, target.type))
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The default value of function {} must be of type {}, not {}",
+                 name, target.type->name(), arguments[target.used].type->name());
         FunctionContext used = context;
         if (family.target == date_target && target.used == 2) used.time_zone = require_text(arguments[1], name, 1);
         TypePtr source = from;
-        if (family.target == date_target && target.used == 2 && from->id() == TypeId::DateTime) source = make_datetime(used.time_zone);
-        if (family.target == date_target && target.used == 2 && from->id() == TypeId::DateTime64) source = make_datetime64(from->scale(), used.time_zone);
+        if (family.target == date_target && target.used == 2 && from->id() == TypeId::DateTime)
+            source = make_datetime(used.time_zone);
+        if (family.target == date_target && target.used == 2 && from->id() == TypeId::DateTime64)
+            source = make_datetime64(from->scale(), used.time_zone);
         Kernel kernel = conversion_kernel(source, target.type, used, failing, false);
         if (!same_type(source, from))
             kernel = [inner = std::move(kernel), source](const KernelArguments& call) {
@@ -161,22 +191,29 @@ void add_conversion(FunctionRegistry& registry, const Family& family, OnFailure 
             };
         return Overload{failing == OnFailure::Null ? make_nullable(target.type) : target.type, std::move(kernel)};
     };
-    definition.resolve = [=](std::span<const Argument> arguments, const FunctionContext& context) { return resolve(arguments, context, on_failure); };
+    definition.resolve = [=](std::span<const Argument> arguments, const FunctionContext& context) {
+        return resolve(arguments, context, on_failure);
+    };
     if (on_failure == OnFailure::Throw)
         definition.resolve_nullable = [=](std::span<const Argument> arguments, const FunctionContext& context) {
             return resolve(arguments, context, is_string_like(arguments[0].type->id()) ? OnFailure::Null : on_failure);
         };
     if (on_failure == OnFailure::Throw) {
-        const auto find = [family](std::span<const Argument> arguments, size_t which, const Vector* low, const Vector* high) {
+        const auto find = [family](std::span<const Argument> arguments, size_t which, const Vector* low,
+                                   const Vector* high) {
             if (which != 0) return Monotonic::No;
             try {
-                return conversion_monotonic(arguments[0].type, family.target(family.id, arguments, family.name).type, low, high);
+                return conversion_monotonic(arguments[0].type, family.target(family.id, arguments, family.name).type,
+                                            low, high);
             } catch (const Error&) {
                 return Monotonic::No;
             }
         };
-        definition.monotonic = [find](std::span<const Argument> arguments, size_t which) { return find(arguments, which, nullptr, nullptr); };
-        definition.monotonic_between = [find](std::span<const Argument> arguments, size_t which, const Vector& low, const Vector& high) { return find(arguments, which, &low, &high); };
+        definition.monotonic = [find](std::span<const Argument> arguments, size_t which) {
+            return find(arguments, which, nullptr, nullptr);
+        };
+        definition.monotonic_between = [find](std::span<const Argument> arguments, size_t which, const Vector& low,
+                                              const Vector& high) { return find(arguments, which, &low, &high); };
     }
     registry.add(std::move(definition));
 }
@@ -189,7 +226,8 @@ void add_family(FunctionRegistry& registry, const Family& family) {
 }
 
 /// CAST(x, 'T'): NULL, LowCardinality and all are part of the type that is named.
-void add_cast(FunctionRegistry& registry, const char* name, OnFailure on_failure, bool accurate, bool any_case, std::vector<std::string> aliases = {}) {
+void add_cast(FunctionRegistry& registry, const char* name, OnFailure on_failure, bool accurate, bool any_case,
+              std::vector<std::string> aliases = {}) {
     Definition definition;
     definition.name = name;
     definition.aliases = std::move(aliases);
@@ -214,10 +252,13 @@ void add_cast(FunctionRegistry& registry, const char* name, OnFailure on_failure
             auto cast = make_cast(from, make_nullable(type), context, rule);
             const bool given = arguments.size() > 2;
             if (given && !same_type(arguments[2].type, type))
-                fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The default value of function {} must be of type {}, not {}", name, type->name(), arguments[2].type->name());
+                fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The default value of function {} must be of type {}, not {}",
+                     name, type->name(), arguments[2].type->name());
             return Overload{type, [cast, type, given](const KernelArguments& call) {
                                 const VectorPtr flat = flatten(cast(call[0]));
-                                Converted converted{accepts_null(*flat->type()) ? flat->with_nulls(type, nullptr) : flat, flat->nulls_buffer()};
+                                Converted converted{
+                                    accepts_null(*flat->type()) ? flat->with_nulls(type, nullptr) : flat,
+                                    flat->nulls_buffer()};
                                 return with_defaults(converted, type, given ? call[2] : nullptr);
                             }};
         }
@@ -231,8 +272,11 @@ void add_cast(FunctionRegistry& registry, const char* name, OnFailure on_failure
             if (which != 0 || !text) return Monotonic::No;
             return conversion_monotonic(arguments[0].type, parse_type_name(*text), low, high);
         };
-        definition.monotonic = [find](std::span<const Argument> arguments, size_t which) { return find(arguments, which, nullptr, nullptr); };
-        definition.monotonic_between = [find](std::span<const Argument> arguments, size_t which, const Vector& low, const Vector& high) { return find(arguments, which, &low, &high); };
+        definition.monotonic = [find](std::span<const Argument> arguments, size_t which) {
+            return find(arguments, which, nullptr, nullptr);
+        };
+        definition.monotonic_between = [find](std::span<const Argument> arguments, size_t which, const Vector& low,
+                                              const Vector& high) { return find(arguments, which, &low, &high); };
     }
     registry.add(std::move(definition));
 }
@@ -246,14 +290,17 @@ void add_to_string(FunctionRegistry& registry) {
         TypePtr from = arguments[0].type;
         if (arguments.size() > 1) {
             if (from->id() != TypeId::DateTime && from->id() != TypeId::DateTime64)
-                fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function toString takes a time zone only for DateTime, not for {}", from->name());
+                fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                     "Function toString takes a time zone only for DateTime, not for {}", from->name());
             const std::string zone = require_text(arguments[1], "toString", 1);
             TimeZone::find(zone);
             from = from->id() == TypeId::DateTime ? make_datetime(zone) : make_datetime64(from->scale(), zone);
         }
         const TypePtr string = make_type(TypeId::String);
         Converter converter = make_converter(from, string, context);
-        return Overload{string, [converter, from](const KernelArguments& call) { return converter(retype(flatten(call[0]), from), nullptr).vector; }};
+        return Overload{string, [converter, from](const KernelArguments& call) {
+                            return converter(retype(flatten(call[0]), from), nullptr).vector;
+                        }};
     };
     registry.add(std::move(definition));
 }
@@ -266,7 +313,8 @@ void add_to_fixed_string(FunctionRegistry& registry) {
         const int64_t length = require_int(arguments[1], "toFixedString", 1);
         if (length <= 0) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "FixedString size must be positive");
         if (!is_string_like(arguments[0].type->id()))
-            fail(ErrorCode::NOT_IMPLEMENTED, "toFixedString takes a String or FixedString, not {}", arguments[0].type->name());
+            fail(ErrorCode::NOT_IMPLEMENTED, "toFixedString takes a String or FixedString, not {}",
+                 arguments[0].type->name());
         const TypePtr type = make_fixed_string(static_cast<size_t>(length));
         return Overload{type, conversion_kernel(arguments[0].type, type, context, OnFailure::Throw, false)};
     };

@@ -30,7 +30,8 @@ void declare(FunctionRegistry& registry, const FunctionName& name, size_t least,
     registry.add(definition_of(name, least, most, std::move(resolve)));
 }
 
-void declare_seeing_nulls(FunctionRegistry& registry, const FunctionName& name, size_t least, size_t most, Resolver resolve) {
+void declare_seeing_nulls(FunctionRegistry& registry, const FunctionName& name, size_t least, size_t most,
+                          Resolver resolve) {
     Definition definition = definition_of(name, least, most, std::move(resolve));
     definition.nulls = NullHandling::Custom;
     registry.add(std::move(definition));
@@ -41,19 +42,23 @@ void require_string(ArgumentList arguments, size_t i, const char* function) {
 }
 
 void require_integer(ArgumentList arguments, size_t i, const char* function) {
-    if (!is_integer(arguments[i].type->id()) && arguments[i].type->id() != TypeId::Bool) fail_argument(function, *arguments[i].type, i);
+    if (!is_integer(arguments[i].type->id()) && arguments[i].type->id() != TypeId::Bool)
+        fail_argument(function, *arguments[i].type, i);
 }
 
 VectorPtr as_int64(const VectorPtr& numbers) {
     const TypePtr type = make_type(TypeId::Int64);
-    return convert(numbers, [&](const VectorPtr& flat) { return flat->type()->physical() == Physical::Int64 ? retype(flat, type) : convert_numbers(type, flat); });
+    return convert(numbers, [&](const VectorPtr& flat) {
+        return flat->type()->physical() == Physical::Int64 ? retype(flat, type) : convert_numbers(type, flat);
+    });
 }
 
 VectorPtr as_float64(const VectorPtr& numbers) {
     const TypePtr type = make_type(TypeId::Float64);
     if (numbers->type()->id() == TypeId::Float64) return numbers;
     return convert(numbers, [&](const VectorPtr& flat) {
-        return flat->type()->id() == TypeId::Decimal ? make_cast(flat->type(), type, {})(flat) : convert_numbers(type, flat);
+        return flat->type()->id() == TypeId::Decimal ? make_cast(flat->type(), type, {})(flat)
+                                                     : convert_numbers(type, flat);
     });
 }
 

@@ -21,7 +21,8 @@ struct FunctionName {
 /// A function of `least` to `most` arguments.
 void declare(FunctionRegistry& registry, const FunctionName& name, size_t least, size_t most, Resolver resolve);
 /// The same, which sees Nullable types and vectors.
-void declare_seeing_nulls(FunctionRegistry& registry, const FunctionName& name, size_t least, size_t most, Resolver resolve);
+void declare_seeing_nulls(FunctionRegistry& registry, const FunctionName& name, size_t least, size_t most,
+                          Resolver resolve);
 
 /// ILLEGAL_TYPE_OF_ARGUMENT unless argument i is a String or FixedString.
 void require_string(ArgumentList arguments, size_t i, const char* function);

@@ -30,10 +30,13 @@ private:
 template <typename T>
 class Output {
 public:
-    explicit Output(size_t rows) : buffer_(Buffer::allocate(rows * sizeof(T))), data_(buffer_->template mutable_as<T>()), rows_(rows) {}
+    explicit Output(size_t rows)
+        : buffer_(Buffer::allocate(rows * sizeof(T))), data_(buffer_->template mutable_as<T>()), rows_(rows) {}
     T& operator[](size_t row) { return data_[row]; }
     T* data() { return data_; }
-    VectorPtr finish(TypePtr type, BufferPtr nulls = nullptr) { return Vector::flat(std::move(type), rows_, std::move(buffer_), std::move(nulls)); }
+    VectorPtr finish(TypePtr type, BufferPtr nulls = nullptr) {
+        return Vector::flat(std::move(type), rows_, std::move(buffer_), std::move(nulls));
+    }
 
 private:
     MutableBufferPtr buffer_;
@@ -46,7 +49,9 @@ class StringOutput {
 public:
     explicit StringOutput(size_t rows) : refs_(rows), arena_(std::make_shared<Arena>()) {}
     /// Copies the bytes.
-    void set(size_t row, std::string_view bytes) { refs_[row] = StringRef(arena_->copy(bytes.data(), bytes.size()), bytes.size()); }
+    void set(size_t row, std::string_view bytes) {
+        refs_[row] = StringRef(arena_->copy(bytes.data(), bytes.size()), bytes.size());
+    }
     /// The bytes are kept alive by the arena or by `keep`.
     void set_view(size_t row, std::string_view bytes) { refs_[row] = StringRef(bytes); }
     /// Room for the bytes of a row, to be filled before set_view().

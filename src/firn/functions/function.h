@@ -28,8 +28,8 @@ namespace firn::functions {
 
 /// What functions may know of the session that calls them.
 struct FunctionContext {
-    std::string time_zone = "UTC";       // of DateTime types that name none
-    int64_t now_us = 0;                  // the statement's start, microseconds since the epoch
+    std::string time_zone = "UTC";  // of DateTime types that name none
+    int64_t now_us = 0;             // the statement's start, microseconds since the epoch
     std::string current_database = "default";
     std::string current_user = "default";
     bool cast_keep_nullable = false;
@@ -55,8 +55,8 @@ public:
 };
 
 struct KernelArguments {
-    std::span<const VectorPtr> vectors;         // null at the places of lambdas
-    std::span<const Lambda* const> lambdas;     // null at the places of vectors; empty when the call has none
+    std::span<const VectorPtr> vectors;      // null at the places of lambdas
+    std::span<const Lambda* const> lambdas;  // null at the places of vectors; empty when the call has none
     size_t rows = 0;
 
     const VectorPtr& operator[](size_t i) const { return vectors[i]; }
@@ -101,7 +101,8 @@ struct Definition {
     std::function<Monotonic(std::span<const Argument>, size_t which)> monotonic;
     /// The same for values between two (one row each, of the argument's type without NULL), where the function may be
     /// monotonic though it is not everywhere: toDate of a DateTime64 wraps around outside of Date's range. Optional.
-    std::function<Monotonic(std::span<const Argument>, size_t which, const Vector& low, const Vector& high)> monotonic_between;
+    std::function<Monotonic(std::span<const Argument>, size_t which, const Vector& low, const Vector& high)>
+        monotonic_between;
 };
 
 /// A function with its argument types settled: what expressions hold. Immutable, thread-safe.
@@ -124,8 +125,8 @@ private:
     friend class FunctionRegistry;
     const Definition* definition_ = nullptr;
     std::vector<Argument> arguments_;
-    TypePtr result_;          // as SQL sees it
-    TypePtr kernel_result_;   // before Nullable and LowCardinality are put back
+    TypePtr result_;         // as SQL sees it
+    TypePtr kernel_result_;  // before Nullable and LowCardinality are put back
     Kernel kernel_;
     bool null_literal_ = false;  // an argument is Nullable(Nothing): the result is NULL
 };

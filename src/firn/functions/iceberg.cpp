@@ -17,15 +17,20 @@ namespace {
 using iceberg::Datum;
 using iceberg::TypeKind;
 
-bool is_whole(const TypePtr& type) { return (is_integer(type->id()) && integer_bits(type->id()) <= 64) || is_date_or_time(type->id()) || type->id() == TypeId::Bool; }
+bool is_whole(const TypePtr& type) {
+    return (is_integer(type->id()) && integer_bits(type->id()) <= 64) || is_date_or_time(type->id()) ||
+           type->id() == TypeId::Bool;
+}
 
 /// The value that Iceberg hashes for one of ours; all integers, dates and times as 64 bits.
 Datum datum_at(const Vector& flat, size_t row, const DataType& type, std::string& scratch) {
     if (type.physical() == Physical::Str) return Datum::bytes(TypeKind::String, flat.values<StringRef>()[row].view());
     if (type.id() == TypeId::Decimal) {
         Int128 value = 0;
-        if (type.physical() == Physical::Int128) value = flat.values<Int128>()[row];
-        else value = int_at(flat, row);
+        if (type.physical() == Physical::Int128)
+            value = flat.values<Int128>()[row];
+        else
+            value = int_at(flat, row);
         return Datum::decimal(value, type.scale());
     }
     if (type.id() == TypeId::UUID) {
@@ -35,7 +40,8 @@ Datum datum_at(const Vector& flat, size_t row, const DataType& type, std::string
         return Datum::bytes(TypeKind::Uuid, scratch);
     }
     if (is_float(type.id())) {
-        const double value = type.id() == TypeId::Float64 ? flat.values<double>()[row] : static_cast<double>(flat.values<float>()[row]);
+        const double value =
+            type.id() == TypeId::Float64 ? flat.values<double>()[row] : static_cast<double>(flat.values<float>()[row]);
         int64_t bits = 0;
         std::memcpy(&bits, &value, sizeof(bits));
         return Datum::integral(TypeKind::Long, bits);
@@ -44,7 +50,8 @@ Datum datum_at(const Vector& flat, size_t row, const DataType& type, std::string
 }
 
 bool can_hash(const TypePtr& type) {
-    return is_whole(type) || type->physical() == Physical::Str || type->id() == TypeId::UUID || is_float(type->id()) || (type->id() == TypeId::Decimal && type->precision() <= 38);
+    return is_whole(type) || type->physical() == Physical::Str || type->id() == TypeId::UUID || is_float(type->id()) ||
+           (type->id() == TypeId::Decimal && type->precision() <= 38);
 }
 
 Overload resolve_hash(std::span<const Argument> arguments, size_t position, const char* name, int64_t buckets) {
@@ -57,7 +64,9 @@ Overload resolve_hash(std::span<const Argument> arguments, size_t position, cons
                 std::string scratch;
                 for (size_t i = 0; i < call.rows; ++i) {
                     const int32_t hash = iceberg::bucket_hash(datum_at(*flat, i, *from, scratch));
-                    out[i] = buckets ? static_cast<int32_t>((static_cast<uint32_t>(hash) & 0x7FFFFFFFU) % static_cast<uint64_t>(buckets)) : hash;
+                    out[i] = buckets ? static_cast<int32_t>((static_cast<uint32_t>(hash) & 0x7FFFFFFFU) %
+                                                            static_cast<uint64_t>(buckets))
+                                     : hash;
                 }
                 return out.finish(type);
             }};
@@ -85,14 +94,17 @@ Overload resolve_truncate(std::span<const Argument> arguments, const FunctionCon
     if (!whole && from->id() != TypeId::Decimal) fail_argument("icebergTruncate", *from, 1);
     // As wide as a difference of the two.
     TypePtr type = from;
-    if (whole) type = integer_type(std::min(64, std::max(integer_bits(from->id()), integer_bits(arguments[0].type->id())) * 2), true);
+    if (whole)
+        type = integer_type(std::min(64, std::max(integer_bits(from->id()), integer_bits(arguments[0].type->id())) * 2),
+                            true);
     const TypePtr wide = make_type(TypeId::Int128);
     return {type, [=](const KernelArguments& call) {
                 const VectorPtr values = convert_numbers(wide, flatten(call[1]));
-                const VectorPtr truncated = map_unary<Int128, Int128>(values, call.rows, wide, [width](const Int128& value) {
-                    const Int128 rest = value % width;
-                    return value - (rest < 0 ? rest + width : rest);
-                });
+                const VectorPtr truncated =
+                    map_unary<Int128, Int128>(values, call.rows, wide, [width](const Int128& value) {
+                        const Int128 rest = value % width;
+                        return value - (rest < 0 ? rest + width : rest);
+                    });
                 return convert_numbers(type, truncated)->with_type(type);
             }};
 }
@@ -107,10 +119,12 @@ void register_iceberg_functions(FunctionRegistry& registry) {
         definition.resolve = resolve;
         registry.add(std::move(definition));
     };
-    add("icebergHash", 1, [](std::span<const Argument> a, const FunctionContext&) { return resolve_hash(a, 0, "icebergHash", 0); });
+    add("icebergHash", 1,
+        [](std::span<const Argument> a, const FunctionContext&) { return resolve_hash(a, 0, "icebergHash", 0); });
     add("icebergBucket", 2, [](std::span<const Argument> a, const FunctionContext&) {
         const int64_t buckets = require_int(a[0], "icebergBucket", 0);
-        if (buckets <= 0) fail(ErrorCode::BAD_ARGUMENTS, "The number of buckets of function icebergBucket must be positive");
+        if (buckets <= 0)
+            fail(ErrorCode::BAD_ARGUMENTS, "The number of buckets of function icebergBucket must be positive");
         return resolve_hash(a, 1, "icebergBucket", buckets);
     });
     add("icebergTruncate", 2, resolve_truncate);

@@ -50,15 +50,19 @@ VectorPtr combine(const KernelArguments& arguments, const TypePtr& type) {
     for (const auto& argument : arguments.vectors) {
         const Vector& flat = argument->flat_base();
         const size_t given = argument->is_constant() ? 1 : rows;
-        if (flat.type()->physical() == Physical::None) std::memset(truth.data(), 0, given);
-        else truth_of(flat, given, truth.data());
+        if (flat.type()->physical() == Physical::None)
+            std::memset(truth.data(), 0, given);
+        else
+            truth_of(flat, given, truth.data());
         for (size_t i = 0; i < given; ++i) truth[i] = truth[i] ? kTrue : kFalse;
-        if (flat.type()->physical() == Physical::None) std::memset(truth.data(), kNull, given);
+        if (flat.type()->physical() == Physical::None)
+            std::memset(truth.data(), kNull, given);
         else if (const uint8_t* nulls = flat.nulls())
             for (size_t i = 0; i < given; ++i) truth[i] = nulls[i] ? static_cast<uint8_t>(kNull) : truth[i];
         if (argument->is_constant()) std::memset(truth.data(), truth[0], rows);
         const uint8_t* in = truth.data();
-        for (size_t i = 0; i < rows; ++i) out[i] = kAnd ? (in[i] < out[i] ? in[i] : out[i]) : (in[i] > out[i] ? in[i] : out[i]);
+        for (size_t i = 0; i < rows; ++i)
+            out[i] = kAnd ? (in[i] < out[i] ? in[i] : out[i]) : (in[i] > out[i] ? in[i] : out[i]);
     }
     BufferPtr nulls;
     if (nullable && std::memchr(out, kNull, rows)) {
@@ -74,7 +78,8 @@ template <bool kAnd>
 Overload resolve_combine(std::span<const Argument> arguments, const FunctionContext&) {
     const char* name = kAnd ? "and" : "or";
     if (arguments.size() < 2)
-        fail(ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION, "Function {} takes at least 2 arguments, {} were given", name, arguments.size());
+        fail(ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION, "Function {} takes at least 2 arguments, {} were given", name,
+             arguments.size());
     check_types(arguments, name);
     const TypePtr type = result_type(arguments);
     return {type, [type](const KernelArguments& given) { return combine<kAnd>(given, type); }};
@@ -82,7 +87,8 @@ Overload resolve_combine(std::span<const Argument> arguments, const FunctionCont
 
 Overload resolve_xor(std::span<const Argument> arguments, const FunctionContext&) {
     if (arguments.size() < 2)
-        fail(ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION, "Function xor takes at least 2 arguments, {} were given", arguments.size());
+        fail(ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION, "Function xor takes at least 2 arguments, {} were given",
+             arguments.size());
     check_types(arguments, "xor");
     const TypePtr type = result_type(arguments);
     return {type, [type](const KernelArguments& given) {

@@ -21,7 +21,8 @@ VectorPtr null_flags(const VectorPtr& vector, size_t rows, bool inverted) {
 }
 
 Overload resolve_is_null(bool inverted) {
-    return {make_type(TypeId::UInt8), [inverted](const KernelArguments& call) { return null_flags(call[0], call.rows, inverted); }};
+    return {make_type(TypeId::UInt8),
+            [inverted](const KernelArguments& call) { return null_flags(call[0], call.rows, inverted); }};
 }
 
 Overload resolve_null_if(std::span<const Argument> arguments, const FunctionContext& context) {
@@ -58,7 +59,8 @@ Overload resolve_to_nullable(std::span<const Argument> arguments, const Function
 }
 
 Overload resolve_is_zero_or_null(std::span<const Argument> arguments, const FunctionContext&) {
-    if (!is_number(unwrap(arguments[0].type)->id()) && unwrap(arguments[0].type)->id() != TypeId::Nothing) fail_argument("isZeroOrNull", *arguments[0].type, 0);
+    if (!is_number(unwrap(arguments[0].type)->id()) && unwrap(arguments[0].type)->id() != TypeId::Nothing)
+        fail_argument("isZeroOrNull", *arguments[0].type, 0);
     return {make_type(TypeId::UInt8), [](const KernelArguments& call) -> VectorPtr {
                 Output<uint8_t> out(call.rows);
                 std::memset(out.data(), 1, call.rows);
@@ -80,7 +82,8 @@ void register_null_functions(FunctionRegistry& registry) {
         definition.resolve = resolve;
         registry.add(std::move(definition));
     };
-    add("isNull", 1, [](std::span<const Argument>, const FunctionContext&) { return resolve_is_null(false); }, true);
+    add(
+        "isNull", 1, [](std::span<const Argument>, const FunctionContext&) { return resolve_is_null(false); }, true);
     add("isNotNull", 1, [](std::span<const Argument>, const FunctionContext&) { return resolve_is_null(true); });
     add("nullIf", 2, resolve_null_if, true);
     add("assumeNotNull", 1, resolve_assume_not_null);
@@ -88,7 +91,9 @@ void register_null_functions(FunctionRegistry& registry) {
     add("isZeroOrNull", 1, resolve_is_zero_or_null);
     add("isNullable", 1, [](std::span<const Argument> arguments, const FunctionContext&) {
         const uint8_t value = accepts_null(*arguments[0].type);
-        return Overload{make_type(TypeId::UInt8), [value](const KernelArguments& call) { return Vector::constant(make_value<uint8_t>(make_type(TypeId::UInt8), value), call.rows); }};
+        return Overload{make_type(TypeId::UInt8), [value](const KernelArguments& call) {
+                            return Vector::constant(make_value<uint8_t>(make_type(TypeId::UInt8), value), call.rows);
+                        }};
     });
 }
 

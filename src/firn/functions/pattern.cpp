@@ -18,14 +18,20 @@ enum class Dialect : uint8_t { Like, ILike, Regexp };
 class Pattern {
 public:
     Pattern(std::string_view text, Dialect dialect) {
-        if (dialect == Dialect::Like) compile_like(text);
-        else if (dialect == Dialect::ILike) compile_regexp("(?i)" + like_regexp(text), true);
-        else if (is_literal(text)) pieces_ = {std::string(text)};
-        else compile_regexp(std::string(text), false);
+        if (dialect == Dialect::Like)
+            compile_like(text);
+        else if (dialect == Dialect::ILike)
+            compile_regexp("(?i)" + like_regexp(text), true);
+        else if (is_literal(text))
+            pieces_ = {std::string(text)};
+        else
+            compile_regexp(std::string(text), false);
     }
 
     bool matches(std::string_view text) const {
-        if (regexp_) return whole_ ? RE2::FullMatch({text.data(), text.size()}, *regexp_) : RE2::PartialMatch({text.data(), text.size()}, *regexp_);
+        if (regexp_)
+            return whole_ ? RE2::FullMatch({text.data(), text.size()}, *regexp_)
+                          : RE2::PartialMatch({text.data(), text.size()}, *regexp_);
         if (anchored_front_ && anchored_back_ && pieces_.size() == 1) return text == pieces_[0];
         size_t at = 0, first = 0, last = pieces_.size();
         if (anchored_front_) {
@@ -47,7 +53,9 @@ public:
     }
 
 private:
-    static bool is_literal(std::string_view text) { return text.find_first_of("\\^$.|?*+()[]{}") == std::string_view::npos; }
+    static bool is_literal(std::string_view text) {
+        return text.find_first_of("\\^$.|?*+()[]{}") == std::string_view::npos;
+    }
 
     /// Literal pieces between % signs; anything with _ goes to a regular expression.
     void compile_like(std::string_view text) {
@@ -55,11 +63,16 @@ private:
         bool single = false;
         for (size_t i = 0; i < text.size(); ++i) {
             const char c = text[i];
-            if (c == '\\' && i + 1 < text.size() && (text[i + 1] == '%' || text[i + 1] == '_' || text[i + 1] == '\\')) pieces.back().push_back(text[++i]);
-            else if (c == '\\') fail_escape(text, i);
-            else if (c == '%') pieces.emplace_back();
-            else if (c == '_') single = true;
-            else pieces.back().push_back(c);
+            if (c == '\\' && i + 1 < text.size() && (text[i + 1] == '%' || text[i + 1] == '_' || text[i + 1] == '\\'))
+                pieces.back().push_back(text[++i]);
+            else if (c == '\\')
+                fail_escape(text, i);
+            else if (c == '%')
+                pieces.emplace_back();
+            else if (c == '_')
+                single = true;
+            else
+                pieces.back().push_back(c);
         }
         if (single) return compile_regexp(like_regexp(text), true);
         anchored_front_ = !pieces.front().empty();
@@ -70,15 +83,19 @@ private:
     }
 
     static void fail_escape(std::string_view text, size_t at) {
-        if (at + 1 == text.size()) fail(ErrorCode::CANNOT_PARSE_ESCAPE_SEQUENCE, "Invalid escape sequence at the end of LIKE pattern '{}'", text);
+        if (at + 1 == text.size())
+            fail(ErrorCode::CANNOT_PARSE_ESCAPE_SEQUENCE, "Invalid escape sequence at the end of LIKE pattern '{}'",
+                 text);
     }
 
     static std::string like_regexp(std::string_view text) {
         std::string out;
         for (size_t i = 0; i < text.size(); ++i) {
             const char c = text[i];
-            if (c == '%') out += ".*";
-            else if (c == '_') out += ".";
+            if (c == '%')
+                out += ".*";
+            else if (c == '_')
+                out += ".";
             else if (c == '\\' && i + 1 < text.size()) {
                 const char next = text[++i];
                 if (next != '%' && next != '_' && next != '\\') out += "\\\\";
@@ -100,7 +117,9 @@ private:
         options.set_log_errors(false);
         options.set_dot_nl(true);
         regexp_ = std::make_unique<RE2>(text, options);
-        if (!regexp_->ok()) fail(ErrorCode::CANNOT_COMPILE_REGEXP, "Cannot compile regular expression '{}': {}", text, regexp_->error());
+        if (!regexp_->ok())
+            fail(ErrorCode::CANNOT_COMPILE_REGEXP, "Cannot compile regular expression '{}': {}", text,
+                 regexp_->error());
         whole_ = whole;
     }
 
@@ -110,7 +129,8 @@ private:
     bool whole_ = false;
 };
 
-VectorPtr match_rows(const VectorPtr& texts, const VectorPtr& patterns, size_t rows, const Pattern* compiled, Dialect dialect, bool negated) {
+VectorPtr match_rows(const VectorPtr& texts, const VectorPtr& patterns, size_t rows, const Pattern* compiled,
+                     Dialect dialect, bool negated) {
     Output<uint8_t> out(rows);
     const Reader<StringRef> text(texts), pattern(patterns);
     std::unique_ptr<Pattern> own;
@@ -148,7 +168,9 @@ void register_pattern_functions(FunctionRegistry& registry) {
                 if (!is_string_like(arguments[i].type->id())) fail_argument(name, *arguments[i].type, i);
             std::shared_ptr<const Pattern> compiled;
             if (const auto text = constant_text(arguments[1])) compiled = std::make_shared<Pattern>(*text, dialect);
-            return Overload{make_type(TypeId::UInt8), [=](const KernelArguments& call) { return match_rows(call[0], call[1], call.rows, compiled.get(), dialect, negated); }};
+            return Overload{make_type(TypeId::UInt8), [=](const KernelArguments& call) {
+                                return match_rows(call[0], call[1], call.rows, compiled.get(), dialect, negated);
+                            }};
         };
         registry.add(std::move(definition));
     };

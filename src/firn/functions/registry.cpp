@@ -57,19 +57,20 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 void check_count(const Definition& definition, size_t count) {
     if (count >= definition.min_arguments && count <= definition.max_arguments) return;
     if (definition.min_arguments == definition.max_arguments)
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes {} arguments, {} were given", definition.name,
-             definition.min_arguments, count);
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes {} arguments, {} were given",
+             definition.name, definition.min_arguments, count);
     if (count < definition.min_arguments)
         fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes at least {} arguments, {} were given",
              definition.name, definition.min_arguments, count);
-    fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes at most {} arguments, {} were given", definition.name,
-         definition.max_arguments, count);
+    fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes at most {} arguments, {} were given",
+         definition.name, definition.max_arguments, count);
 }
 
 bool fits_low_cardinality(const DataType& type) {
     const TypeId id = type.is_nullable() ? type.child()->id() : type.id();
     return is_integer(id) || is_float(id) || is_string_like(id) || id == TypeId::Bool || id == TypeId::Date ||
-           id == TypeId::Date32 || id == TypeId::DateTime || id == TypeId::UUID || id == TypeId::IPv4 || id == TypeId::IPv6;
+           id == TypeId::Date32 || id == TypeId::DateTime || id == TypeId::UUID || id == TypeId::IPv4 ||
+           id == TypeId::IPv6;
 }
 
 }  // namespace
@@ -141,7 +142,8 @@ std::shared_ptr<const BoundFunction> FunctionRegistry::bind(std::string_view nam
         bound->result_ = bound->kernel_result_ = make_nullable(make_type(TypeId::Nothing));
         return bound;
     }
-    Overload overload = nullable && definition->resolve_nullable ? definition->resolve_nullable(arguments, context) : definition->resolve(arguments, context);
+    Overload overload = nullable && definition->resolve_nullable ? definition->resolve_nullable(arguments, context)
+                                                                 : definition->resolve(arguments, context);
     bound->kernel_ = std::move(overload.kernel);
     bound->kernel_result_ = overload.result;
     bound->result_ = nullable ? make_nullable(overload.result) : overload.result;

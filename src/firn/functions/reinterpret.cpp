@@ -44,20 +44,25 @@ void add_reinterpret(FunctionRegistry& registry, const TypePtr& type) {
     Definition definition;
     definition.name = "reinterpretAs" + type->name();
     definition.min_arguments = definition.max_arguments = 1;
-    definition.resolve = [type, name = definition.name](std::span<const Argument> arguments, const FunctionContext&) { return resolve_reinterpret(arguments[0].type, type, name.c_str()); };
+    definition.resolve = [type, name = definition.name](std::span<const Argument> arguments, const FunctionContext&) {
+        return resolve_reinterpret(arguments[0].type, type, name.c_str());
+    };
     registry.add(std::move(definition));
 }
 
 }  // namespace
 
 void register_reinterpret_functions(FunctionRegistry& registry) {
-    for (int id = static_cast<int>(TypeId::UInt8); id <= static_cast<int>(TypeId::Float64); ++id) add_reinterpret(registry, make_type(static_cast<TypeId>(id)));
-    for (const TypeId id : {TypeId::String, TypeId::Date, TypeId::DateTime, TypeId::UUID}) add_reinterpret(registry, make_type(id));
+    for (int id = static_cast<int>(TypeId::UInt8); id <= static_cast<int>(TypeId::Float64); ++id)
+        add_reinterpret(registry, make_type(static_cast<TypeId>(id)));
+    for (const TypeId id : {TypeId::String, TypeId::Date, TypeId::DateTime, TypeId::UUID})
+        add_reinterpret(registry, make_type(id));
     Definition reinterpret;
     reinterpret.name = "reinterpret";
     reinterpret.min_arguments = reinterpret.max_arguments = 2;
     reinterpret.resolve = [](std::span<const Argument> arguments, const FunctionContext&) {
-        return resolve_reinterpret(arguments[0].type, parse_type_name(require_text(arguments[1], "reinterpret", 1)), "reinterpret");
+        return resolve_reinterpret(arguments[0].type, parse_type_name(require_text(arguments[1], "reinterpret", 1)),
+                                   "reinterpret");
     };
     registry.add(std::move(reinterpret));
 }

@@ -22,7 +22,8 @@ VectorPtr as_left_type(const VectorPtr& element, const TypePtr& left, const Func
     if (same_type(inner, left)) return value;
     if (left->id() == TypeId::Tuple) {
         if (inner->id() != TypeId::Tuple || inner->children().size() != left->children().size())
-            fail(ErrorCode::TYPE_MISMATCH, "Elements of type {} cannot be in a set for {}", inner->name(), left->name());
+            fail(ErrorCode::TYPE_MISMATCH, "Elements of type {} cannot be in a set for {}", inner->name(),
+                 left->name());
         std::vector<VectorPtr> parts;
         std::vector<TypePtr> types;
         for (size_t i = 0; i < left->children().size(); ++i) {
@@ -41,9 +42,11 @@ VectorPtr as_left_type(const VectorPtr& element, const TypePtr& left, const Func
     try {
         const VectorPtr cast = flatten(make_cast(inner, left, context, rule)(value));
         // A decimal or time that loses digits equals nothing.
-        const bool digits = left->id() == TypeId::Decimal || left->id() == TypeId::DateTime64 || is_float(left->id()) || is_date_or_time(left->id());
+        const bool digits = left->id() == TypeId::Decimal || left->id() == TypeId::DateTime64 || is_float(left->id()) ||
+                            is_date_or_time(left->id());
         if (!text && digits) {
-            if (inner->id() == TypeId::Float64 || inner->id() == TypeId::Float32 || is_number(inner->id()) || is_date_or_time(inner->id())) {
+            if (inner->id() == TypeId::Float64 || inner->id() == TypeId::Float32 || is_number(inner->id()) ||
+                is_date_or_time(inner->id())) {
                 const VectorPtr back = flatten(make_cast(left, inner, context)(cast));
                 if (compare_values(*back, 0, *value, 0) != 0) return nullptr;
             }
@@ -52,11 +55,13 @@ VectorPtr as_left_type(const VectorPtr& element, const TypePtr& left, const Func
     } catch (const Error& error) {
         if (text) {
             if (error.code() == ErrorCode::ARGUMENT_OUT_OF_BOUND) return nullptr;
-            if (error.code() == ErrorCode::CANNOT_PARSE_TEXT || error.code() == ErrorCode::ATTEMPT_TO_READ_AFTER_EOF) throw Error(ErrorCode::TYPE_MISMATCH, error.message());
+            if (error.code() == ErrorCode::CANNOT_PARSE_TEXT || error.code() == ErrorCode::ATTEMPT_TO_READ_AFTER_EOF)
+                throw Error(ErrorCode::TYPE_MISMATCH, error.message());
             if (error.code() == ErrorCode::UNKNOWN_ELEMENT_OF_ENUM) return nullptr;
             throw;
         }
-        if (error.code() == ErrorCode::CANNOT_CONVERT_TYPE || error.code() == ErrorCode::DECIMAL_OVERFLOW) return nullptr;
+        if (error.code() == ErrorCode::CANNOT_CONVERT_TYPE || error.code() == ErrorCode::DECIMAL_OVERFLOW)
+            return nullptr;
         throw;
     }
 }
@@ -67,11 +72,13 @@ std::vector<VectorPtr> elements_of(const VectorPtr& constant, const TypePtr& lef
     const TypePtr type = unwrap(flat->type());
     std::vector<VectorPtr> out;
     if (type->id() == TypeId::Array && left->id() != TypeId::Array) {
-        for (int64_t i = flat->offsets()[0]; i < flat->offsets()[1]; ++i) out.push_back(flatten(slice(flat->child(), static_cast<size_t>(i), 1)));
+        for (int64_t i = flat->offsets()[0]; i < flat->offsets()[1]; ++i)
+            out.push_back(flatten(slice(flat->child(), static_cast<size_t>(i), 1)));
         return out;
     }
     if (type->id() == TypeId::Array && type->child()->id() == TypeId::Array) {  // arrays in an array of arrays
-        for (int64_t i = flat->offsets()[0]; i < flat->offsets()[1]; ++i) out.push_back(flatten(slice(flat->child(), static_cast<size_t>(i), 1)));
+        for (int64_t i = flat->offsets()[0]; i < flat->offsets()[1]; ++i)
+            out.push_back(flatten(slice(flat->child(), static_cast<size_t>(i), 1)));
         return out;
     }
     if (type->id() == TypeId::Tuple) {
@@ -96,13 +103,17 @@ TypePtr plain_type(const TypePtr& left) {
     return make_tuple_type(std::move(elements));
 }
 
-Overload resolve_constant_set(const Argument& left, const Argument& right, const FunctionContext& context, bool negated) {
+Overload resolve_constant_set(const Argument& left, const Argument& right, const FunctionContext& context,
+                              bool negated) {
     const TypePtr plain = plain_type(left.type);
     std::vector<VectorPtr> values;
     for (const auto& element : elements_of(right.constant, plain))
         if (VectorPtr value = as_left_type(element, plain, context)) values.push_back(retype(value, plain));
     const TypePtr result = make_type(TypeId::UInt8);
-    if (plain->physical() == Physical::None) return {result, [=](const KernelArguments& call) { return Vector::constant(make_value<uint8_t>(result, negated), call.rows); }};
+    if (plain->physical() == Physical::None)
+        return {result, [=](const KernelArguments& call) {
+                    return Vector::constant(make_value<uint8_t>(result, negated), call.rows);
+                }};
     std::shared_ptr<const ValueSet> set = ValueSet::make(flatten(concat(plain, values)));
     return {result, [=](const KernelArguments& call) {
                 Output<uint8_t> out(call.rows);
@@ -117,18 +128,23 @@ Overload resolve_constant_set(const Argument& left, const Argument& right, const
 Overload resolve_row_set(const Argument& left, const Argument& right, const FunctionContext& context, bool negated) {
     const TypePtr result = make_type(TypeId::UInt8);
     if (right.type->id() == TypeId::Array) {
-        const auto has = FunctionRegistry::instance().bind("has", {{right.type, nullptr}, {left.type, nullptr}}, context);
+        const auto has =
+            FunctionRegistry::instance().bind("has", {{right.type, nullptr}, {left.type, nullptr}}, context);
         return {result, [=](const KernelArguments& call) {
                     const VectorPtr vectors[] = {call[1], call[0]};
                     const VectorPtr found = flatten(has->execute(vectors, call.rows));
-                    return map_unary<uint8_t, uint8_t>(found, call.rows, result, [negated](uint8_t x) { return static_cast<uint8_t>((x != 0) != negated); });
+                    return map_unary<uint8_t, uint8_t>(found, call.rows, result, [negated](uint8_t x) {
+                        return static_cast<uint8_t>((x != 0) != negated);
+                    });
                 }};
     }
     std::vector<TypePtr> types = {right.type};
-    const bool tuple = right.type->id() == TypeId::Tuple && (left.type->id() != TypeId::Tuple || unwrap(right.type->child(0))->id() == TypeId::Tuple);
+    const bool tuple = right.type->id() == TypeId::Tuple &&
+                       (left.type->id() != TypeId::Tuple || unwrap(right.type->child(0))->id() == TypeId::Tuple);
     if (tuple) types = right.type->children();
     std::vector<std::shared_ptr<const BoundFunction>> tests;
-    for (const auto& type : types) tests.push_back(FunctionRegistry::instance().bind("equals", {{left.type, nullptr}, {type, nullptr}}, context));
+    for (const auto& type : types)
+        tests.push_back(FunctionRegistry::instance().bind("equals", {{left.type, nullptr}, {type, nullptr}}, context));
     return {result, [=](const KernelArguments& call) {
                 auto out = Buffer::allocate_zeroed(call.rows);
                 auto* flags = out->mutable_as<uint8_t>();
@@ -155,7 +171,8 @@ Overload resolve_in(std::span<const Argument> arguments, const FunctionContext& 
         return {null, [null](const KernelArguments& call) { return Vector::defaults(null, call.rows); }};
     }
     left.type = strip_nullable(left.type);
-    Overload overload = right.constant ? resolve_constant_set(left, right, context, negated) : resolve_row_set(left, right, context, negated);
+    Overload overload = right.constant ? resolve_constant_set(left, right, context, negated)
+                                       : resolve_row_set(left, right, context, negated);
     if (!nullable) return overload;
     const TypePtr result = make_nullable(overload.result);
     return {result, [=, kernel = overload.kernel](const KernelArguments& call) {
@@ -174,7 +191,9 @@ void register_set_functions(FunctionRegistry& registry) {
         definition.aliases = {negated ? "globalNotIn" : "globalIn"};
         definition.nulls = NullHandling::Custom;
         definition.min_arguments = definition.max_arguments = 2;
-        definition.resolve = [negated](std::span<const Argument> arguments, const FunctionContext& context) { return resolve_in(arguments, context, negated); };
+        definition.resolve = [negated](std::span<const Argument> arguments, const FunctionContext& context) {
+            return resolve_in(arguments, context, negated);
+        };
         registry.add(std::move(definition));
     }
 }

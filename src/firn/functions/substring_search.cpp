@@ -21,7 +21,8 @@ size_t find_substring(std::string_view haystack, std::string_view needle, size_t
     for (; at + size + 15 <= haystack.size(); at += 16) {
         const __m128i block_first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data + at));
         const __m128i block_last = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data + at + size - 1));
-        auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(first, block_first), _mm_cmpeq_epi8(last, block_last))));
+        auto mask = static_cast<unsigned>(
+            _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(first, block_first), _mm_cmpeq_epi8(last, block_last))));
         while (mask) {
             const auto bit = static_cast<size_t>(__builtin_ctz(mask));
             if (size <= 2 || std::memcmp(data + at + bit + 1, needle.data() + 1, size - 2) == 0) return at + bit;

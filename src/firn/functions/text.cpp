@@ -19,8 +19,10 @@ bool is_quoted_type(TypeId id) {
         case TypeId::IPv4:
         case TypeId::IPv6:
         case TypeId::Enum8:
-        case TypeId::Enum16: return true;
-        default: return false;
+        case TypeId::Enum16:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -63,14 +65,19 @@ void append(std::string& out, const Vector& vector, size_t row, const TextOption
     switch (flat.type()->physical()) {
         case Physical::Str: {
             const std::string_view bytes = flat.values<StringRef>()[at].view();
-            if (quoted) append_quoted_string(out, bytes);
-            else out += bytes;
+            if (quoted)
+                append_quoted_string(out, bytes);
+            else
+                out += bytes;
             return;
         }
         case Physical::Array:
-        case Physical::Tuple: return append_nested(out, flat, at, *type, options);
-        case Physical::None: fail(ErrorCode::NOT_IMPLEMENTED, "Values of type {} have no text yet", type->name());
-        default: break;
+        case Physical::Tuple:
+            return append_nested(out, flat, at, *type, options);
+        case Physical::None:
+            fail(ErrorCode::NOT_IMPLEMENTED, "Values of type {} have no text yet", type->name());
+        default:
+            break;
     }
     const char* data = flat.values_buffer()->data() + at * type->value_size();
     if (quoted && is_quoted_type(type->id())) {
@@ -101,15 +108,32 @@ void append_quoted_string(std::string& out, std::string_view bytes) {
     out.push_back('\'');
     for (const char c : bytes) {
         switch (c) {
-            case '\'': out += "\\'"; break;
-            case '\\': out += "\\\\"; break;
-            case '\b': out += "\\b"; break;
-            case '\f': out += "\\f"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\t': out += "\\t"; break;
-            case '\0': out += "\\0"; break;
-            default: out.push_back(c);
+            case '\'':
+                out += "\\'";
+                break;
+            case '\\':
+                out += "\\\\";
+                break;
+            case '\b':
+                out += "\\b";
+                break;
+            case '\f':
+                out += "\\f";
+                break;
+            case '\n':
+                out += "\\n";
+                break;
+            case '\r':
+                out += "\\r";
+                break;
+            case '\t':
+                out += "\\t";
+                break;
+            case '\0':
+                out += "\\0";
+                break;
+            default:
+                out.push_back(c);
         }
     }
     out.push_back('\'');

@@ -32,7 +32,8 @@ private:
         return true;
     }
     ErrorCode wrong() const {
-        return at_ >= text_.size() ? ErrorCode::ATTEMPT_TO_READ_AFTER_EOF : ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED;
+        return at_ >= text_.size() ? ErrorCode::ATTEMPT_TO_READ_AFTER_EOF
+                                   : ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED;
     }
 
     ErrorCode value(VectorBuilder& builder, int depth) {
@@ -45,10 +46,16 @@ private:
             return kParsed;
         }
         switch (type->id()) {
-            case TypeId::Array: return list('[', ']', [&] { return value(builder.element(), depth + 1); }, [&] { builder.end_array(); });
-            case TypeId::Map: return list('{', '}', [&] { return entry(builder.element(), depth + 1); }, [&] { builder.end_array(); });
-            case TypeId::Tuple: return tuple(builder, type->children().size(), depth + 1);
-            default: return scalar(builder, *type);
+            case TypeId::Array:
+                return list(
+                    '[', ']', [&] { return value(builder.element(), depth + 1); }, [&] { builder.end_array(); });
+            case TypeId::Map:
+                return list(
+                    '{', '}', [&] { return entry(builder.element(), depth + 1); }, [&] { builder.end_array(); });
+            case TypeId::Tuple:
+                return tuple(builder, type->children().size(), depth + 1);
+            default:
+                return scalar(builder, *type);
         }
     }
 
@@ -111,10 +118,12 @@ private:
         if (at_ < text_.size() && text_[at_] == '\'') {
             if (const ErrorCode code = quoted(text); code != kParsed) return code;
         } else {
-            if (type.physical() == Physical::Str) return at_ >= text_.size() ? ErrorCode::ATTEMPT_TO_READ_AFTER_EOF : ErrorCode::CANNOT_PARSE_QUOTED_STRING;
+            if (type.physical() == Physical::Str)
+                return at_ >= text_.size() ? ErrorCode::ATTEMPT_TO_READ_AFTER_EOF
+                                           : ErrorCode::CANNOT_PARSE_QUOTED_STRING;
             const size_t start = at_;
-            while (at_ < text_.size() && !std::isspace(static_cast<unsigned char>(text_[at_])) && text_[at_] != ',' && text_[at_] != ']' &&
-                   text_[at_] != ')' && text_[at_] != '}' && text_[at_] != ':')
+            while (at_ < text_.size() && !std::isspace(static_cast<unsigned char>(text_[at_])) && text_[at_] != ',' &&
+                   text_[at_] != ']' && text_[at_] != ')' && text_[at_] != '}' && text_[at_] != ':')
                 ++at_;
             text = text_.substr(start, at_ - start);
         }
@@ -143,8 +152,10 @@ ErrorCode parse_plain(std::string_view text, VectorBuilder& builder, const TimeZ
     }
     switch (type->physical()) {
         case Physical::Array:
-        case Physical::Tuple: return NestedParser(text, zone).whole(builder);
-        case Physical::None: return ErrorCode::CANNOT_PARSE_TEXT;
+        case Physical::Tuple:
+            return NestedParser(text, zone).whole(builder);
+        case Physical::None:
+            return ErrorCode::CANNOT_PARSE_TEXT;
         case Physical::Str: {
             if (type->id() != TypeId::FixedString) {
                 builder.append_string(text);
@@ -156,7 +167,8 @@ ErrorCode parse_plain(std::string_view text, VectorBuilder& builder, const TimeZ
             builder.append_string(padded);
             return kParsed;
         }
-        default: break;
+        default:
+            break;
     }
     alignas(32) char value[32];
     if (const ErrorCode code = parse_value(text, *type, zone, ParseMode::Wrap, value); code != kParsed) return code;

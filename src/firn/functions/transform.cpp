@@ -14,7 +14,8 @@ using Arguments = std::span<const Argument>;
 Overload resolve_transform(Arguments arguments, const FunctionContext& context) {
     for (size_t i = 1; i < 3; ++i) {
         if (arguments[i].type->id() != TypeId::Array) fail_argument("transform", *arguments[i].type, i);
-        if (!arguments[i].constant) fail(ErrorCode::ILLEGAL_COLUMN, "Argument {} of function transform must be a constant array", i + 1);
+        if (!arguments[i].constant)
+            fail(ErrorCode::ILLEGAL_COLUMN, "Argument {} of function transform must be a constant array", i + 1);
     }
     const TypePtr fallback = arguments.size() > 3 ? arguments[3].type : arguments[0].type;
     const TypePtr types[] = {arguments[2].type->child(), fallback};
@@ -23,11 +24,14 @@ Overload resolve_transform(Arguments arguments, const FunctionContext& context) 
     const TypePtr key = common_type(keys);
     const auto elements = [](const VectorPtr& constant) {
         const VectorPtr flat = flatten(constant);
-        return flatten(slice(flat->child(), static_cast<size_t>(flat->offsets()[0]), static_cast<size_t>(flat->offsets()[1] - flat->offsets()[0])));
+        return flatten(slice(flat->child(), static_cast<size_t>(flat->offsets()[0]),
+                             static_cast<size_t>(flat->offsets()[1] - flat->offsets()[0])));
     };
     const VectorPtr from = flatten(make_cast(keys[0], key, context)(elements(arguments[1].constant)));
     const VectorPtr to = flatten(make_cast(types[0], type, context)(elements(arguments[2].constant)));
-    if (from->size() != to->size()) fail(ErrorCode::BAD_ARGUMENTS, "The second and third arguments of function transform must be arrays of the same size");
+    if (from->size() != to->size())
+        fail(ErrorCode::BAD_ARGUMENTS,
+             "The second and third arguments of function transform must be arrays of the same size");
     auto cast_key = make_cast(arguments[0].type, key, context), cast_fallback = make_cast(fallback, type, context);
     const size_t fallback_at = arguments.size() > 3 ? 3 : 0;
     return {type, [=](const KernelArguments& call) {

@@ -22,24 +22,81 @@ std::string upper_case(std::string_view text) {
 
 /// Names of other dialects, in upper case.
 const std::map<std::string, std::string, std::less<>>& aliases() {
-    static const std::map<std::string, std::string, std::less<>> names = {
-        {"TINYINT", "Int8"}, {"INT1", "Int8"}, {"BYTE", "Int8"}, {"SMALLINT", "Int16"}, {"INT", "Int32"}, {"INT4", "Int32"},
-        {"INTEGER", "Int32"}, {"MEDIUMINT", "Int32"}, {"BIGINT", "Int64"}, {"SIGNED", "Int64"}, {"UNSIGNED", "UInt64"},
-        {"TINYINT UNSIGNED", "UInt8"}, {"SMALLINT UNSIGNED", "UInt16"}, {"INT UNSIGNED", "UInt32"},
-        {"INTEGER UNSIGNED", "UInt32"}, {"MEDIUMINT UNSIGNED", "UInt32"}, {"BIGINT UNSIGNED", "UInt64"},
-        {"TINYINT SIGNED", "Int8"}, {"SMALLINT SIGNED", "Int16"}, {"INT SIGNED", "Int32"}, {"INTEGER SIGNED", "Int32"},
-        {"BIGINT SIGNED", "Int64"}, {"FLOAT", "Float32"}, {"REAL", "Float32"}, {"SINGLE", "Float32"}, {"DOUBLE", "Float64"},
-        {"DOUBLE PRECISION", "Float64"}, {"BOOL", "Bool"}, {"BOOLEAN", "Bool"}, {"DATE", "Date"}, {"DATE32", "Date32"},
-        {"DATETIME", "DateTime"}, {"DATETIME32", "DateTime"}, {"TIMESTAMP", "DateTime"}, {"DATETIME64", "DateTime64"},
-        {"VARCHAR", "String"}, {"VARCHAR2", "String"}, {"CHAR", "String"}, {"CHARACTER", "String"}, {"TEXT", "String"},
-        {"TINYTEXT", "String"}, {"MEDIUMTEXT", "String"}, {"LONGTEXT", "String"}, {"BLOB", "String"}, {"TINYBLOB", "String"},
-        {"MEDIUMBLOB", "String"}, {"LONGBLOB", "String"}, {"CLOB", "String"}, {"BYTEA", "String"}, {"NVARCHAR", "String"},
-        {"NCHAR", "String"}, {"BINARY VARYING", "String"}, {"BINARY LARGE OBJECT", "String"}, {"CHARACTER VARYING", "String"},
-        {"CHAR VARYING", "String"}, {"NATIONAL CHARACTER", "String"}, {"VARBINARY", "String"}, {"BINARY", "FixedString"},
-        {"STRING", "String"}, {"DECIMAL", "Decimal"}, {"DEC", "Decimal"}, {"NUMERIC", "Decimal"}, {"FIXED", "Decimal"},
-        {"DECIMAL32", "Decimal32"}, {"DECIMAL64", "Decimal64"}, {"DECIMAL128", "Decimal128"}, {"DECIMAL256", "Decimal256"},
-        {"INET4", "IPv4"}, {"INET6", "IPv6"}, {"ENUM", "Enum"}, {"TIME", "Time"}, {"TIME64", "Time64"}, {"YEAR", "UInt16"},
-        {"BIT", "UInt64"}, {"SET", "UInt64"}};
+    static const std::map<std::string, std::string, std::less<>> names = {{"TINYINT", "Int8"},
+                                                                          {"INT1", "Int8"},
+                                                                          {"BYTE", "Int8"},
+                                                                          {"SMALLINT", "Int16"},
+                                                                          {"INT", "Int32"},
+                                                                          {"INT4", "Int32"},
+                                                                          {"INTEGER", "Int32"},
+                                                                          {"MEDIUMINT", "Int32"},
+                                                                          {"BIGINT", "Int64"},
+                                                                          {"SIGNED", "Int64"},
+                                                                          {"UNSIGNED", "UInt64"},
+                                                                          {"TINYINT UNSIGNED", "UInt8"},
+                                                                          {"SMALLINT UNSIGNED", "UInt16"},
+                                                                          {"INT UNSIGNED", "UInt32"},
+                                                                          {"INTEGER UNSIGNED", "UInt32"},
+                                                                          {"MEDIUMINT UNSIGNED", "UInt32"},
+                                                                          {"BIGINT UNSIGNED", "UInt64"},
+                                                                          {"TINYINT SIGNED", "Int8"},
+                                                                          {"SMALLINT SIGNED", "Int16"},
+                                                                          {"INT SIGNED", "Int32"},
+                                                                          {"INTEGER SIGNED", "Int32"},
+                                                                          {"BIGINT SIGNED", "Int64"},
+                                                                          {"FLOAT", "Float32"},
+                                                                          {"REAL", "Float32"},
+                                                                          {"SINGLE", "Float32"},
+                                                                          {"DOUBLE", "Float64"},
+                                                                          {"DOUBLE PRECISION", "Float64"},
+                                                                          {"BOOL", "Bool"},
+                                                                          {"BOOLEAN", "Bool"},
+                                                                          {"DATE", "Date"},
+                                                                          {"DATE32", "Date32"},
+                                                                          {"DATETIME", "DateTime"},
+                                                                          {"DATETIME32", "DateTime"},
+                                                                          {"TIMESTAMP", "DateTime"},
+                                                                          {"DATETIME64", "DateTime64"},
+                                                                          {"VARCHAR", "String"},
+                                                                          {"VARCHAR2", "String"},
+                                                                          {"CHAR", "String"},
+                                                                          {"CHARACTER", "String"},
+                                                                          {"TEXT", "String"},
+                                                                          {"TINYTEXT", "String"},
+                                                                          {"MEDIUMTEXT", "String"},
+                                                                          {"LONGTEXT", "String"},
+                                                                          {"BLOB", "String"},
+                                                                          {"TINYBLOB", "String"},
+                                                                          {"MEDIUMBLOB", "String"},
+                                                                          {"LONGBLOB", "String"},
+                                                                          {"CLOB", "String"},
+                                                                          {"BYTEA", "String"},
+                                                                          {"NVARCHAR", "String"},
+                                                                          {"NCHAR", "String"},
+                                                                          {"BINARY VARYING", "String"},
+                                                                          {"BINARY LARGE OBJECT", "String"},
+                                                                          {"CHARACTER VARYING", "String"},
+                                                                          {"CHAR VARYING", "String"},
+                                                                          {"NATIONAL CHARACTER", "String"},
+                                                                          {"VARBINARY", "String"},
+                                                                          {"BINARY", "FixedString"},
+                                                                          {"STRING", "String"},
+                                                                          {"DECIMAL", "Decimal"},
+                                                                          {"DEC", "Decimal"},
+                                                                          {"NUMERIC", "Decimal"},
+                                                                          {"FIXED", "Decimal"},
+                                                                          {"DECIMAL32", "Decimal32"},
+                                                                          {"DECIMAL64", "Decimal64"},
+                                                                          {"DECIMAL128", "Decimal128"},
+                                                                          {"DECIMAL256", "Decimal256"},
+                                                                          {"INET4", "IPv4"},
+                                                                          {"INET6", "IPv6"},
+                                                                          {"ENUM", "Enum"},
+                                                                          {"TIME", "Time"},
+                                                                          {"TIME64", "Time64"},
+                                                                          {"YEAR", "UInt16"},
+                                                                          {"BIT", "UInt64"},
+                                                                          {"SET", "UInt64"}};
     return names;
 }
 
@@ -55,7 +112,9 @@ public:
     }
 
 private:
-    [[noreturn]] void fail_syntax() const { fail(ErrorCode::SYNTAX_ERROR, "Cannot parse data type '{}': wrong at position {}", text_, at_ + 1); }
+    [[noreturn]] void fail_syntax() const {
+        fail(ErrorCode::SYNTAX_ERROR, "Cannot parse data type '{}': wrong at position {}", text_, at_ + 1);
+    }
 
     void skip_space() {
         while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -123,7 +182,9 @@ private:
             if (at_ >= text_.size() || !std::isalpha(static_cast<unsigned char>(text_[at_]))) break;
             const std::string longer = out + " " + word();
             const std::string key = upper_case(longer);
-            const bool is_prefix = std::any_of(aliases().begin(), aliases().end(), [&](const auto& a) { return a.first == key || a.first.starts_with(key + " "); });
+            const bool is_prefix = std::any_of(aliases().begin(), aliases().end(), [&](const auto& a) {
+                return a.first == key || a.first.starts_with(key + " ");
+            });
             if (!is_prefix) {
                 at_ = before;
                 break;
@@ -134,7 +195,8 @@ private:
     }
 
     TypePtr parse(int depth) {
-        if (depth > kMaxDepth) fail(ErrorCode::TOO_DEEP_RECURSION, "Data type '{}…' is nested too deeply", text_.substr(0, 60));
+        if (depth > kMaxDepth)
+            fail(ErrorCode::TOO_DEEP_RECURSION, "Data type '{}…' is nested too deeply", text_.substr(0, 60));
         const std::string written = name();
         if (TypePtr simple = simple_type(written); simple && !peek('(')) return simple;
         if (TypePtr type = type_of(written, depth)) return type;
@@ -146,16 +208,19 @@ private:
 
     static TypePtr simple_type(const std::string& name) {
         static const std::map<std::string, TypeId> simple = {
-            {"Nothing", TypeId::Nothing}, {"Bool", TypeId::Bool}, {"UInt8", TypeId::UInt8}, {"UInt16", TypeId::UInt16},
-            {"UInt32", TypeId::UInt32}, {"UInt64", TypeId::UInt64}, {"UInt128", TypeId::UInt128}, {"UInt256", TypeId::UInt256},
-            {"Int8", TypeId::Int8}, {"Int16", TypeId::Int16}, {"Int32", TypeId::Int32}, {"Int64", TypeId::Int64},
-            {"Int128", TypeId::Int128}, {"Int256", TypeId::Int256}, {"Float32", TypeId::Float32}, {"Float64", TypeId::Float64},
-            {"Date", TypeId::Date}, {"Date32", TypeId::Date32}, {"DateTime", TypeId::DateTime}, {"Time", TypeId::Time},
-            {"String", TypeId::String}, {"UUID", TypeId::UUID}, {"IPv4", TypeId::IPv4}, {"IPv6", TypeId::IPv6}};
+            {"Nothing", TypeId::Nothing},   {"Bool", TypeId::Bool},       {"UInt8", TypeId::UInt8},
+            {"UInt16", TypeId::UInt16},     {"UInt32", TypeId::UInt32},   {"UInt64", TypeId::UInt64},
+            {"UInt128", TypeId::UInt128},   {"UInt256", TypeId::UInt256}, {"Int8", TypeId::Int8},
+            {"Int16", TypeId::Int16},       {"Int32", TypeId::Int32},     {"Int64", TypeId::Int64},
+            {"Int128", TypeId::Int128},     {"Int256", TypeId::Int256},   {"Float32", TypeId::Float32},
+            {"Float64", TypeId::Float64},   {"Date", TypeId::Date},       {"Date32", TypeId::Date32},
+            {"DateTime", TypeId::DateTime}, {"Time", TypeId::Time},       {"String", TypeId::String},
+            {"UUID", TypeId::UUID},         {"IPv4", TypeId::IPv4},       {"IPv6", TypeId::IPv6}};
         if (const auto it = simple.find(name); it != simple.end()) return make_type(it->second);
         if (name.starts_with("Interval"))
             for (int kind = 0; kind <= static_cast<int>(IntervalKind::Year); ++kind)
-                if (name.substr(8) == interval_name(static_cast<IntervalKind>(kind))) return make_interval(static_cast<IntervalKind>(kind));
+                if (name.substr(8) == interval_name(static_cast<IntervalKind>(kind)))
+                    return make_interval(static_cast<IntervalKind>(kind));
         return nullptr;
     }
 
@@ -179,7 +244,8 @@ private:
         if (name == "FixedString") return fixed_string();
         if (name == "Enum8" || name == "Enum16" || name == "Enum") return enumeration(name);
         if (name == "Tuple" || name == "Nested") return tuple(name == "Nested", depth);
-        if (name == "JSON" || name == "Dynamic" || name == "Variant" || name == "AggregateFunction" || name == "SimpleAggregateFunction" || name == "Object")
+        if (name == "JSON" || name == "Dynamic" || name == "Variant" || name == "AggregateFunction" ||
+            name == "SimpleAggregateFunction" || name == "Object")
             fail(ErrorCode::NOT_IMPLEMENTED, "Data type {} is not supported yet", name);
         if (name != "Array" && name != "Map" && name != "Nullable" && name != "LowCardinality") return nullptr;
         std::vector<TypePtr> inner;
@@ -189,7 +255,8 @@ private:
             expect(')');
         }
         if (inner.size() != (name == "Map" ? 2U : 1U))
-            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "{} data type takes {} argument(s)", name, name == "Map" ? 2 : 1);
+            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "{} data type takes {} argument(s)", name,
+                 name == "Map" ? 2 : 1);
         if (name == "Array") return make_array(inner[0]);
         if (name == "Map") return make_map(inner[0], inner[1]);
         if (name == "Nullable") return make_nullable_checked(inner[0]);
@@ -227,10 +294,15 @@ private:
         return make_time64(scale);
     }
     TypePtr decimal(const std::string& name) {
-        const int fixed = name == "Decimal32" ? 9 : name == "Decimal64" ? 18 : name == "Decimal128" ? 38 : name == "Decimal256" ? 76 : 0;
+        const int fixed = name == "Decimal32"    ? 9
+                          : name == "Decimal64"  ? 18
+                          : name == "Decimal128" ? 38
+                          : name == "Decimal256" ? 76
+                                                 : 0;
         if (!fixed && name != "Decimal") return nullptr;
         if (!take('(')) {
-            if (fixed) fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "{} data type takes one argument, its scale", name);
+            if (fixed)
+                fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "{} data type takes one argument, its scale", name);
             return make_decimal(10, 0);
         }
         const int first = small_number();
@@ -240,7 +312,9 @@ private:
         return fixed ? make_decimal(fixed, first) : make_decimal(first, second);
     }
     TypePtr fixed_string() {
-        if (!take('(')) fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "FixedString data type takes one argument, its size in bytes");
+        if (!take('('))
+            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                 "FixedString data type takes one argument, its size in bytes");
         const int64_t length = number();
         expect(')');
         if (length <= 0) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "FixedString's size must be positive");
@@ -271,7 +345,8 @@ private:
                 const size_t before = at_;
                 std::string element_name = word();
                 skip_space();
-                const bool named = at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '`') && names.size() == elements.size();
+                const bool named =
+                    at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '`') && names.size() == elements.size();
                 if (named) {
                     names.push_back(std::move(element_name));
                 } else {

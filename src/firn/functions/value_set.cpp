@@ -66,7 +66,8 @@ public:
         for (size_t i = 0; i < values_->size(); ++i) {
             if (holds_null(*values_, i)) continue;
             size_t at = hashes[i] & (slots_.size() - 1);
-            while (slots_[at] != kNoRow && !equal_values(*values_, slots_[at], *values_, i)) at = (at + 1) & (slots_.size() - 1);
+            while (slots_[at] != kNoRow && !equal_values(*values_, slots_[at], *values_, i))
+                at = (at + 1) & (slots_.size() - 1);
             slots_[at] = static_cast<uint32_t>(i);
         }
     }

@@ -21,7 +21,8 @@ std::string_view only_data_file(const FileRef& file) {
 
 }  // namespace
 
-DeleteIndex::DeleteIndex(const TableFiles& table, std::vector<std::shared_ptr<const Manifest>> manifests) : table_(table) {
+DeleteIndex::DeleteIndex(const TableFiles& table, std::vector<std::shared_ptr<const Manifest>> manifests)
+    : table_(table) {
     for (const auto& manifest : manifests)
         for (uint32_t i = 0; i < manifest->size(); ++i)
             if (manifest->is_live(i)) add({manifest, i});
@@ -42,10 +43,13 @@ void DeleteIndex::add(const FileRef& file) {
         case FileContent::EqualityDeletes: {
             if (manifest.equality_ids(file.entry).empty())
                 fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
-                     "Manifest {}: equality delete file {} names no columns (equality_ids)", manifest.file(), file.path());
+                     "Manifest {}: equality delete file {} names no columns (equality_ids)", manifest.file(),
+                     file.path());
             const PartitionSpec* spec = table_.metadata().spec(manifest.spec_id());
-            if (spec ? spec->is_unpartitioned() : manifest.partition_fields() == 0) global_equality_.push_back(index);
-            else equality_[partition_key_of(file)].push_back(index);
+            if (spec ? spec->is_unpartitioned() : manifest.partition_fields() == 0)
+                global_equality_.push_back(index);
+            else
+                equality_[partition_key_of(file)].push_back(index);
         }
     }
     files_.push_back(file);
@@ -55,8 +59,10 @@ void DeleteIndex::add_position_deletes(const FileRef& file, uint32_t index) {
     const Manifest& manifest = *file.manifest;
     if (!manifest.is_deletion_vector(file.entry)) {
         const std::string_view path = only_data_file(file);
-        if (path.empty()) by_partition_[partition_key_of(file)].push_back(index);
-        else by_path_[table_.paths().resolve(path)].push_back(index);
+        if (path.empty())
+            by_partition_[partition_key_of(file)].push_back(index);
+        else
+            by_path_[table_.paths().resolve(path)].push_back(index);
         return;
     }
     const auto named = manifest.referenced_data_file(file.entry);

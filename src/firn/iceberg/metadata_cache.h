@@ -20,7 +20,8 @@ public:
     /// `load`, which also gives its bytes, where there is none. Two threads that miss at once may both load. The caller
     /// always asks for one type under one key.
     template <typename T>
-    std::shared_ptr<const T> get(const std::string& key, const std::function<std::pair<std::shared_ptr<const T>, size_t>()>& load) {
+    std::shared_ptr<const T> get(const std::string& key,
+                                 const std::function<std::pair<std::shared_ptr<const T>, size_t>()>& load) {
         if (auto found = find(key)) return std::static_pointer_cast<const T>(found);
         auto [value, bytes] = load();
         insert(key, value, bytes);

@@ -48,9 +48,10 @@ ValueRange time_range(const Transform& transform, const Type& source, int64_t lo
     const int64_t least = date ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
     const int64_t greatest = date ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max();
     ValueRange range;
-    range.lower = Datum::integral(source.kind, clamp(time_start(transform.kind(), lower, source.kind), least, greatest));
-    range.upper = Datum::integral(source.kind,
-                                  clamp(time_start(transform.kind(), upper + 1, source.kind) - 1, least, greatest));
+    range.lower =
+        Datum::integral(source.kind, clamp(time_start(transform.kind(), lower, source.kind), least, greatest));
+    range.upper =
+        Datum::integral(source.kind, clamp(time_start(transform.kind(), upper + 1, source.kind) - 1, least, greatest));
     return range;
 }
 
@@ -116,8 +117,10 @@ ValueRange range_of_partition(const Transform& transform, const Type& source, co
             case TransformKind::Truncate:
                 range = truncate_range(transform, source, lower, upper);
                 if (lower.is_bytes() && same_value(lower, upper)) {
-                    if (truncated_length(upper) < static_cast<size_t>(transform.parameter())) range.upper = upper;
-                    else range.hashed.push_back({transform, lower, upper});
+                    if (truncated_length(upper) < static_cast<size_t>(transform.parameter()))
+                        range.upper = upper;
+                    else
+                        range.hashed.push_back({transform, lower, upper});
                 } else if (lower.is_bytes()) {
                     range.hashed.push_back({transform, lower, upper});
                 }

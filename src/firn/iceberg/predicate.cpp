@@ -60,11 +60,12 @@ bool is_float_literal(const Literal& value) { return value.datum.is_floating(); 
 /// Rows that are neither NULL nor NaN: whether some may, and whether all surely do, stand in the relation to the literal.
 Verdict judge_values(const Predicate& term, const ValueRange& range) {
     const auto& values = term.values;
-    const bool any_incomparable = std::any_of(values.begin(), values.end(), [&](const Literal& value) {
-        return incomparable(value.datum, range);
-    });
+    const bool any_incomparable = std::any_of(values.begin(), values.end(),
+                                              [&](const Literal& value) { return incomparable(value.datum, range); });
     if (any_incomparable) return {};
-    const auto below = [&](const std::optional<Datum>& bound) { return bound ? compare_sql(*bound, values[0].datum) : std::partial_ordering::unordered; };
+    const auto below = [&](const std::optional<Datum>& bound) {
+        return bound ? compare_sql(*bound, values[0].datum) : std::partial_ordering::unordered;
+    };
     const auto lower = values.size() == 1 ? below(range.lower) : std::partial_ordering::unordered;
     const auto upper = values.size() == 1 ? below(range.upper) : std::partial_ordering::unordered;
     switch (term.op) {
@@ -111,13 +112,15 @@ Verdict judge_values(const Predicate& term, const ValueRange& range) {
 }
 
 bool passes_nan(PredicateOp op) {
-    return op == PredicateOp::NotEq || op == PredicateOp::NotIn || op == PredicateOp::IsNaN || op == PredicateOp::NotNull;
+    return op == PredicateOp::NotEq || op == PredicateOp::NotIn || op == PredicateOp::IsNaN ||
+           op == PredicateOp::NotNull;
 }
 
 }  // namespace
 
 std::partial_ordering compare_sql(const Datum& left, const Datum& right) {
-    if (left.is_floating() && right.is_floating() && left.real() == right.real()) return std::partial_ordering::equivalent;
+    if (left.is_floating() && right.is_floating() && left.real() == right.real())
+        return std::partial_ordering::equivalent;
     return compare(left, right);
 }
 
@@ -145,8 +148,10 @@ Verdict judge_term(const Predicate& term, const ValueRange& range) {
     Verdict verdict = range.may_be_value ? judge_values(term, range) : Verdict{false, true};
     const bool floats = !term.values.empty() && is_float_literal(term.values[0]);
     if (range.may_be_nan && floats) {
-        if (passes_nan(term.op)) verdict.might = true;
-        else verdict.all = false;
+        if (passes_nan(term.op))
+            verdict.might = true;
+        else
+            verdict.all = false;
     }
     if (range.may_be_null) verdict.all = false;
     if (!range.may_be_value && !(range.may_be_nan && floats)) verdict = {false, false};
@@ -235,8 +240,9 @@ std::vector<int32_t> fields_of(const Predicate& predicate) {
 
 std::string to_string(const Predicate& predicate, const std::function<std::string(int32_t)>& name) {
     constexpr size_t kShownValues = 10;
-    constexpr std::string_view ops[] = {"is null", "is not null", "is nan", "<", "<=", ">", ">=", "=", "!=", "in", "not in",
-                                        "starts with", "does not start with"};
+    constexpr std::string_view ops[] = {
+        "is null",     "is not null",        "is nan", "<", "<=", ">", ">=", "=", "!=", "in", "not in",
+        "starts with", "does not start with"};
     switch (predicate.kind) {
         case Predicate::Kind::True:
             return "true";

@@ -17,7 +17,21 @@
 
 namespace firn::iceberg {
 
-enum class PredicateOp : uint8_t { IsNull, NotNull, IsNaN, Lt, LtEq, Gt, GtEq, Eq, NotEq, In, NotIn, StartsWith, NotStartsWith };
+enum class PredicateOp : uint8_t {
+    IsNull,
+    NotNull,
+    IsNaN,
+    Lt,
+    LtEq,
+    Gt,
+    GtEq,
+    Eq,
+    NotEq,
+    In,
+    NotIn,
+    StartsWith,
+    NotStartsWith
+};
 
 struct Predicate;
 using PredicatePtr = std::shared_ptr<const Predicate>;
@@ -55,8 +69,8 @@ struct ValueRange {
     std::optional<Datum> lower;  // no value (not NULL, not NaN) is less
     std::optional<Datum> upper;  // no value is greater
     bool may_be_null = true;
-    bool may_be_nan = true;      // kept true for types without NaN as well; only terms of floats look
-    bool may_be_value = true;    // false: all rows are NULL or NaN
+    bool may_be_nan = true;    // kept true for types without NaN as well; only terms of floats look
+    bool may_be_value = true;  // false: all rows are NULL or NaN
     /// Partition values of a transform that keeps no order (bucket): in [first, second].
     struct Hashed {
         Transform transform;

@@ -28,7 +28,8 @@ std::optional<FieldSource> source_of(const PartitionField& field, const Schema& 
 }
 
 /// From a manifest's summaries: what all its files have in the columns that partition fields come from.
-ValueRange summary_range(const ManifestFile& manifest, const PartitionSpec& spec, const Schema& schema, int32_t field_id) {
+ValueRange summary_range(const ManifestFile& manifest, const PartitionSpec& spec, const Schema& schema,
+                         int32_t field_id) {
     ValueRange range;
     for (size_t i = 0; i < spec.fields.size() && i < manifest.partitions.size(); ++i) {
         const PartitionField& field = spec.fields[i];
@@ -83,8 +84,9 @@ ValueRange tuple_range(const FileRef& file, const PartitionSpec& spec, const Sch
         if (!source) continue;
         const auto value = tuple_value(file, field, source->partition_type);
         if (!value) continue;
-        ValueRange one = range_of_partition(field.transform, *source->column->type, *value, *value, value->is_null(),
-                                            value->is_nan() || (!value->is_null() && field.transform.kind() != TransformKind::Identity));
+        ValueRange one = range_of_partition(
+            field.transform, *source->column->type, *value, *value, value->is_null(),
+            value->is_nan() || (!value->is_null() && field.transform.kind() != TransformKind::Identity));
         if (value->is_nan()) one.may_be_value = false;
         range.intersect(one);
     }
@@ -124,7 +126,10 @@ struct ManifestResult {
 class Planner {
 public:
     Planner(const TableFiles& table, const Schema& schema, const Predicate& predicate, const ScanPlanOptions& options)
-        : table_(table), schema_(schema), predicate_(predicate), options_(options),
+        : table_(table),
+          schema_(schema),
+          predicate_(predicate),
+          options_(options),
           trivial_(predicate.kind == Predicate::Kind::True) {}
 
     ScanPlan run(const Snapshot& snapshot) {
@@ -173,7 +178,8 @@ private:
         const auto manifest = table_.manifest(entry);
         if (manifest->content() == ManifestContent::Deletes)
             fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
-                 "Manifest {} holds delete files, but the manifest list says that it holds data files", manifest->file());
+                 "Manifest {} holds delete files, but the manifest list says that it holds data files",
+                 manifest->file());
         const PartitionSpec* spec = table_.metadata().spec(manifest->spec_id());
         result.files.reserve(manifest->size());
         // Files of one partition are judged once: equal bytes are equal tuples.

@@ -37,16 +37,16 @@ struct ScanPlan {
     std::vector<FileRef> delete_files;
 
     // What was looked at and skipped.
-    size_t manifests = 0;                    // data manifests in the list that may have live files
-    size_t manifests_pruned = 0;             // by partition summaries
+    size_t manifests = 0;         // data manifests in the list that may have live files
+    size_t manifests_pruned = 0;  // by partition summaries
     size_t delete_manifests = 0;
-    size_t files_seen = 0;                   // live data files in the manifests read
+    size_t files_seen = 0;  // live data files in the manifests read
     size_t files_pruned_by_partition = 0;
     size_t files_pruned_by_bounds = 0;
 };
 
 struct ScanPlanOptions {
-    bool prune = true;      // use_iceberg_partition_pruning
+    bool prune = true;  // use_iceberg_partition_pruning
     size_t threads = 1;
 };
 

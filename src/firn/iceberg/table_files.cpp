@@ -17,8 +17,8 @@ class Bytes {
 public:
     Bytes(const storage::OpenFile& file, uint64_t limit) {
         if (file.size() > limit)
-            fail(ErrorCode::LIMIT_EXCEEDED, "Metadata file {} has {} bytes, more than the {} that firn reads", file.info().path,
-                 file.size(), limit);
+            fail(ErrorCode::LIMIT_EXCEEDED, "Metadata file {} has {} bytes, more than the {} that firn reads",
+                 file.info().path, file.size(), limit);
         count_event(ProfileEvent::StorageReadRequests);
         count_event(ProfileEvent::ReadBytesFromStorage, file.size());
         if (const auto mapped = file.map(); !mapped.empty()) {
@@ -57,7 +57,8 @@ TableFiles TableFiles::open(std::shared_ptr<storage::ObjectStore> store, std::st
     const auto file = table.store_->open(metadata_file);
     table.metadata_ = cached<TableMetadata>(table.cache_, version_key(file->info(), "metadata"), [&] {
         const Bytes bytes(*file, kMaxMetadataBytes);
-        return std::pair(parse_table_metadata(bytes.view(), metadata_file), bytes.view().size() * kMetadataMemoryFactor);
+        return std::pair(parse_table_metadata(bytes.view(), metadata_file),
+                         bytes.view().size() * kMetadataMemoryFactor);
     });
     table.paths_ = std::make_shared<PathResolver>(table.metadata_->location, opened_at);
     return table;

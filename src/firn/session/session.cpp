@@ -22,7 +22,8 @@ std::shared_ptr<QueryContext> Session::running() const {
     return running_context_;
 }
 
-void Session::run(const sql::Statement& statement, const std::function<void(std::string_view)>& write, StatementReport* report) {
+void Session::run(const sql::Statement& statement, const std::function<void(std::string_view)>& write,
+                  StatementReport* report) {
     StatementReport own;
     StatementReport& out = report ? *report : own;
     const auto begin = std::chrono::steady_clock::now();

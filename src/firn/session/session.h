@@ -23,8 +23,8 @@ namespace firn::session {
 
 struct SessionOptions {
     std::string default_format = "TabSeparated";  // for queries without FORMAT
-    bool color = false;                            // Pretty formats may use escape sequences
-    size_t terminal_width = 0;                     // 0 = not a terminal
+    bool color = false;                           // Pretty formats may use escape sequences
+    size_t terminal_width = 0;                    // 0 = not a terminal
 };
 
 /// What one statement took, filled as it ends, also when it fails.

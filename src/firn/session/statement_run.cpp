@@ -22,9 +22,12 @@ const std::string kFileFormat = "TabSeparated";  // of INTO OUTFILE without FORM
 
 std::string literal_text(const sql::Literal& literal) {
     switch (literal.kind) {
-        case sql::Literal::Kind::String: return literal.text;
-        case sql::Literal::Kind::Bool: return literal.boolean ? "1" : "0";
-        default: return sql::format_literal(literal);
+        case sql::Literal::Kind::String:
+            return literal.text;
+        case sql::Literal::Kind::Bool:
+            return literal.boolean ? "1" : "0";
+        default:
+            return sql::format_literal(literal);
     }
 }
 
@@ -50,23 +53,33 @@ bool matches_like(std::string_view text, std::string_view pattern, bool ignore_c
 
 }  // namespace
 
-StatementRun::StatementRun(Session& session, const sql::Statement& statement, std::function<void(std::string_view)> write, StatementReport& report)
-    : session_(session), statement_(statement), write_(std::move(write)), report_(report), settings_(session.settings_) {}
+StatementRun::StatementRun(Session& session, const sql::Statement& statement,
+                           std::function<void(std::string_view)> write, StatementReport& report)
+    : session_(session),
+      statement_(statement),
+      write_(std::move(write)),
+      report_(report),
+      settings_(session.settings_) {}
 
 void StatementRun::apply_settings(const std::vector<sql::SettingChange>& changes) {
     for (const auto& change : changes) {
-        if (change.is_default) settings_.reset(change.name);
-        else settings_.set(change.name, literal_text(change.value));
+        if (change.is_default)
+            settings_.reset(change.name);
+        else
+            settings_.set(change.name, literal_text(change.value));
     }
 }
 
 void StatementRun::build_context() {
     const double timeout = settings_.get_float("max_execution_time");
     if (timeout > 0)
-        report_.context->set_deadline(begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(timeout)));
+        report_.context->set_deadline(begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                   std::chrono::duration<double>(timeout)));
     const std::string zone = settings_.get_string("session_timezone");
     functions_.time_zone = zone.empty() ? "UTC" : zone;
-    functions_.now_us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    functions_.now_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
     functions_.current_database = session_.catalog_->current_database;
     functions_.cast_keep_nullable = settings_.get_bool("cast_keep_nullable");
     functions_.join_use_nulls = settings_.get_bool("join_use_nulls");
@@ -75,15 +88,14 @@ void StatementRun::build_context() {
         return settings_.get_string(name);
     };
     tables_ = session_.catalog_->resolver(settings_);
-    context_.reset(new plan::AnalyzerContext{
-        .tables = *tables_,
-        .functions = functions_,
-        .settings = {settings_.changed().begin(), settings_.changed().end()},
-        .parameters = {session_.parameters_.begin(), session_.parameters_.end()},
-        .run_subquery = [this](plan::NodePtr plan) {
-            plan = optimized(std::move(plan));
-            return exec::collect(*plan, execution_options());
-        }});
+    context_.reset(new plan::AnalyzerContext{.tables = *tables_,
+                                             .functions = functions_,
+                                             .settings = {settings_.changed().begin(), settings_.changed().end()},
+                                             .parameters = {session_.parameters_.begin(), session_.parameters_.end()},
+                                             .run_subquery = [this](plan::NodePtr plan) {
+                                                 plan = optimized(std::move(plan));
+                                                 return exec::collect(*plan, execution_options());
+                                             }});
 }
 
 exec::ExecutionOptions StatementRun::execution_options() const {
@@ -132,12 +144,14 @@ void StatementRun::run() {
         }
         case sql::StatementKind::Use: {
             const auto& name = static_cast<const sql::UseStatement&>(statement_).database;
-            if (!session_.catalog_->has_database(name)) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+            if (!session_.catalog_->has_database(name))
+                fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
             session_.catalog_->current_database = name;
             return;
         }
         default:
-            fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables yet: this statement is not supported: {}", sql::format_statement(statement_));
+            fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables yet: this statement is not supported: {}",
+                 sql::format_statement(statement_));
     }
 }
 
@@ -159,16 +173,19 @@ format::ResultStatistics StatementRun::statistics() const {
 
 void StatementRun::open_out_file() {
     if (!statement_.out_compression.empty() && statement_.out_compression != "none")
-        fail(ErrorCode::NOT_IMPLEMENTED, "INTO OUTFILE with COMPRESSION is not there yet: pipe the output through a compressor");
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "INTO OUTFILE with COMPRESSION is not there yet: pipe the output through a compressor");
     const std::string& path = *statement_.out_file;
     const char* mode = statement_.out_append ? "ab" : statement_.out_truncate ? "wb" : "wbx";
     const std::shared_ptr<FILE> file(std::fopen(path.c_str(), mode), [](FILE* opened) {
         if (opened) std::fclose(opened);
     });
     if (!file && errno == EEXIST)
-        fail(ErrorCode::CANNOT_OPEN_FILE, "File {} exists; INTO OUTFILE replaces it with TRUNCATE, or adds to it with APPEND", path);
+        fail(ErrorCode::CANNOT_OPEN_FILE,
+             "File {} exists; INTO OUTFILE replaces it with TRUNCATE, or adds to it with APPEND", path);
     if (!file) fail(ErrorCode::CANNOT_OPEN_FILE, "Cannot open file {}: {}", path, std::strerror(errno));
-    write_ = [file, path, also = statement_.out_and_stdout ? write_ : std::function<void(std::string_view)>()](std::string_view bytes) {
+    write_ = [file, path, also = statement_.out_and_stdout ? write_ : std::function<void(std::string_view)>()](
+                 std::string_view bytes) {
         if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() || std::fflush(file.get()) != 0)
             fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to {}: {}", path, std::strerror(errno));
         if (also) also(bytes);
@@ -209,8 +226,10 @@ void StatementRun::output_rows(std::vector<format::Column> columns, const std::v
     for (size_t i = 0; i < columns.size(); ++i) {
         VectorBuilder builder(columns[i].type);
         for (const auto& row : rows) {
-            if (columns[i].type->id() == TypeId::UInt8) builder.append<uint8_t>(row[i] == "1");
-            else builder.append_string(row[i]);
+            if (columns[i].type->id() == TypeId::UInt8)
+                builder.append<uint8_t>(row[i] == "1");
+            else
+                builder.append_string(row[i]);
         }
         batch.columns.push_back(builder.finish());
     }
@@ -235,7 +254,8 @@ void StatementRun::run_explain(const sql::ExplainStatement& statement) {
         return output_rows({{"explain", text}}, rows);
     }
     if (!query || (statement.explain != sql::ExplainKind::Plan && statement.explain != sql::ExplainKind::Pipeline))
-        fail(ErrorCode::NOT_IMPLEMENTED, "This kind of EXPLAIN is not there yet: EXPLAIN [PLAN] and EXPLAIN SYNTAX of a SELECT are");
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "This kind of EXPLAIN is not there yet: EXPLAIN [PLAN] and EXPLAIN SYNTAX of a SELECT are");
     if (const auto* changes = settings_of(*query->query)) apply_settings(*changes);
     build_context();
     plan::AnalyzedQuery analyzed = plan::analyze(*query->query, *context_);
@@ -259,13 +279,16 @@ void StatementRun::run_describe(const sql::DescribeStatement& statement) {
             const auto& parts = statement.table.parts;
             const auto found = tables_->resolve_table(parts.size() > 1 ? parts[0] : "", parts.back());
             if (!found) fail(ErrorCode::UNKNOWN_TABLE, "Table {} does not exist", fmt::join(parts, "."));
-            if (found->source) describe_source(*found->source);
-            else columns = plan::analyze(*found->view, *context_).columns;
+            if (found->source)
+                describe_source(*found->source);
+            else
+                columns = plan::analyze(*found->view, *context_).columns;
             break;
         }
         case sql::TableExpr::Kind::Function: {
             const auto& function = *statement.table.function;
-            const auto source = tables_->resolve_table_function(function, table::constant_arguments(function.args, *context_), {});
+            const auto source =
+                tables_->resolve_table_function(function, table::constant_arguments(function.args, *context_), {});
             if (!source) fail(ErrorCode::UNKNOWN_FUNCTION, "Unknown table function {}", function.name);
             describe_source(*source);
             break;
@@ -278,11 +301,20 @@ void StatementRun::run_describe(const sql::DescribeStatement& statement) {
     const bool compact = settings_.get_bool("describe_compact_output");
     std::vector<std::vector<std::string>> rows;
     for (size_t i = 0; i < columns.size(); ++i) {
-        if (compact) rows.push_back({columns[i].name, pretty_name(*columns[i].type)});
-        else rows.push_back({columns[i].name, pretty_name(*columns[i].type), "", "", comments[i], "", ""});
+        if (compact)
+            rows.push_back({columns[i].name, pretty_name(*columns[i].type)});
+        else
+            rows.push_back({columns[i].name, pretty_name(*columns[i].type), "", "", comments[i], "", ""});
     }
     if (compact) return output_rows({{"name", text}, {"type", text}}, rows);
-    output_rows({{"name", text}, {"type", text}, {"default_type", text}, {"default_expression", text}, {"comment", text}, {"codec_expression", text}, {"ttl_expression", text}}, rows);
+    output_rows({{"name", text},
+                 {"type", text},
+                 {"default_type", text},
+                 {"default_expression", text},
+                 {"comment", text},
+                 {"codec_expression", text},
+                 {"ttl_expression", text}},
+                rows);
 }
 
 void StatementRun::run_show(const sql::ShowStatement& statement) {
@@ -316,15 +348,20 @@ void StatementRun::run_show(const sql::ShowStatement& statement) {
                 if (wanted(name)) rows.push_back({name});
             return output_rows({{"name", text}}, rows);
         default:
-            fail(ErrorCode::NOT_IMPLEMENTED, "This kind of SHOW is not there yet: TABLES, DATABASES, CREATE TABLE, SETTINGS, FUNCTIONS are");
+            fail(ErrorCode::NOT_IMPLEMENTED,
+                 "This kind of SHOW is not there yet: TABLES, DATABASES, CREATE TABLE, SETTINGS, FUNCTIONS are");
     }
 }
 
 void StatementRun::run_drop(const sql::DropStatement& statement) {
-    if (statement.action == sql::DropStatement::Action::Truncate) fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables yet: TRUNCATE is not supported");
+    if (statement.action == sql::DropStatement::Action::Truncate)
+        fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables yet: TRUNCATE is not supported");
     for (const auto& table : statement.tables) {
-        if (statement.target == sql::DropStatement::Target::Database) session_.catalog_->drop_database(table.database, statement.if_exists);
-        else session_.catalog_->drop_table(table, statement.if_exists, statement.target == sql::DropStatement::Target::View);
+        if (statement.target == sql::DropStatement::Target::Database)
+            session_.catalog_->drop_database(table.database, statement.if_exists);
+        else
+            session_.catalog_->drop_table(table, statement.if_exists,
+                                          statement.target == sql::DropStatement::Target::View);
     }
 }
 
@@ -337,8 +374,10 @@ void StatementRun::run_exists(const sql::ExistsStatement& statement) {
 
 void StatementRun::run_set(const sql::SetStatement& statement) {
     for (const auto& change : statement.changes) {
-        if (change.is_default) session_.settings_.reset(change.name);
-        else session_.settings_.set(change.name, literal_text(change.value));
+        if (change.is_default)
+            session_.settings_.reset(change.name);
+        else
+            session_.settings_.set(change.name, literal_text(change.value));
     }
     for (const auto& [name, value] : statement.parameters) session_.parameters_[name] = value;
 }

@@ -16,7 +16,8 @@ namespace firn::session {
 /// The life of one statement inside a session: settings in force, analysis, execution, output. Used once.
 class StatementRun {
 public:
-    StatementRun(Session& session, const sql::Statement& statement, std::function<void(std::string_view)> write, StatementReport& report);
+    StatementRun(Session& session, const sql::Statement& statement, std::function<void(std::string_view)> write,
+                 StatementReport& report);
     void run();
 
 private:

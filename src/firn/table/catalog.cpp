@@ -24,7 +24,8 @@ std::string function_of_engine(const std::string& engine) {
     if (engine == "IcebergLocal") return "icebergLocal";
     if (engine == "File") return "file";
     if (engine.starts_with("Iceberg"))
-        fail(ErrorCode::NOT_IMPLEMENTED, "Table engine {} is not there yet: firn reads local tables with IcebergLocal('path')", engine);
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "Table engine {} is not there yet: firn reads local tables with IcebergLocal('path')", engine);
     fail(ErrorCode::UNKNOWN_STORAGE, "Unknown table engine {}", engine);
 }
 
@@ -35,7 +36,8 @@ public:
     std::optional<plan::ResolvedTable> resolve_table(const std::string& database, const std::string& table) override {
         const std::string& name = database.empty() ? catalog_.current_database : database;
         if (name == "system") {
-            if (auto source = system_table(table, catalog_, settings_)) return plan::ResolvedTable{std::move(source), nullptr};
+            if (auto source = system_table(table, catalog_, settings_))
+                return plan::ResolvedTable{std::move(source), nullptr};
             return std::nullopt;
         }
         if (!catalog_.has_database(name)) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
@@ -46,7 +48,8 @@ public:
         call.name = function_of_engine(entry->engine);
         call.settings = settings_;
         call.catalog = &catalog_;
-        for (const auto& argument : entry->arguments) call.arguments.push_back({nullptr, make_string_value(make_type(TypeId::String), argument)});
+        for (const auto& argument : entry->arguments)
+            call.arguments.push_back({nullptr, make_string_value(make_type(TypeId::String), argument)});
         for (const auto& [setting, value] : entry->settings) call.settings.set(setting, value);
         return plan::ResolvedTable{(*find_table_function(call.name))(call), nullptr};
     }
@@ -89,7 +92,9 @@ Catalog::Catalog()
     databases_["system"];
 }
 
-std::unique_ptr<plan::TableResolver> Catalog::resolver(const Settings& settings) const { return std::make_unique<Resolver>(*this, settings); }
+std::unique_ptr<plan::TableResolver> Catalog::resolver(const Settings& settings) const {
+    return std::make_unique<Resolver>(*this, settings);
+}
 
 bool Catalog::has_database(const std::string& name) const { return databases_.contains(name); }
 
@@ -126,11 +131,13 @@ void Catalog::create_database(const std::string& name, bool if_not_exists) {
 
 void Catalog::drop_database(const std::string& name, bool if_exists) {
     if (name == "system" || name == "default") fail(ErrorCode::BAD_ARGUMENTS, "Database {} cannot be dropped", name);
-    if (databases_.erase(name) == 0 && !if_exists) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+    if (databases_.erase(name) == 0 && !if_exists)
+        fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
 }
 
 namespace {
-std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std::string, TableEntry>>& databases, const std::string& name) {
+std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std::string, TableEntry>>& databases,
+                                             const std::string& name) {
     const auto found = databases.find(name);
     if (found == databases.end()) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
     if (name == "system") fail(ErrorCode::READONLY, "Database system cannot be changed");
@@ -138,17 +145,22 @@ std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std:
 }
 }  // namespace
 
-void Catalog::create_table(const sql::CreateTableStatement& statement, const Settings& settings, plan::AnalyzerContext& context) {
-    auto& tables = tables_of(databases_, statement.table.database.empty() ? current_database : statement.table.database);
+void Catalog::create_table(const sql::CreateTableStatement& statement, const Settings& settings,
+                           plan::AnalyzerContext& context) {
+    auto& tables =
+        tables_of(databases_, statement.table.database.empty() ? current_database : statement.table.database);
     if (tables.contains(statement.table.table) && !statement.or_replace) {
         if (statement.if_not_exists) return;
         fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.table.display());
     }
-    if (!statement.storage.engine) fail(ErrorCode::ENGINE_REQUIRED, "Table {} needs an ENGINE: IcebergLocal('path')", statement.table.display());
+    if (!statement.storage.engine)
+        fail(ErrorCode::ENGINE_REQUIRED, "Table {} needs an ENGINE: IcebergLocal('path')", statement.table.display());
     const sql::Expr& engine = *statement.storage.engine;
     const std::string function = function_of_engine(engine.name);
     if (!statement.columns.empty() || statement.as_query || statement.as_table)
-        fail(ErrorCode::NOT_IMPLEMENTED, "CREATE TABLE with columns or AS SELECT would write a new table, which firn cannot do yet; leave out the columns to read one that exists");
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "CREATE TABLE with columns or AS SELECT would write a new table, which firn cannot do yet; leave out the "
+             "columns to read one that exists");
     TableEntry entry;
     entry.engine = engine.name;
     entry.create_query = sql::format_statement(statement, {.multi_line = true});
@@ -159,7 +171,8 @@ void Catalog::create_table(const sql::CreateTableStatement& statement, const Set
     call.catalog = this;
     for (size_t i = 0; i < call.arguments.size(); ++i) entry.arguments.push_back(call.text(i, "a string"));
     for (const auto& [name, value] : engine.settings) entry.settings.emplace_back(name, literal_text(value));
-    for (const auto& change : statement.storage.settings) entry.settings.emplace_back(change.name, literal_text(change.value));
+    for (const auto& change : statement.storage.settings)
+        entry.settings.emplace_back(change.name, literal_text(change.value));
     for (const auto& [name, value] : entry.settings) call.settings.set(name, value);
     (*find_table_function(function))(call);  // a table that cannot be read is refused now
     tables[statement.table.table] = std::move(entry);
@@ -190,7 +203,8 @@ void Catalog::drop_table(const sql::TableName& name, bool if_exists, bool view_o
     tables.erase(found);
 }
 
-std::vector<plan::TableFunctionArgument> constant_arguments(const std::vector<sql::ExprPtr>& arguments, const plan::AnalyzerContext& context) {
+std::vector<plan::TableFunctionArgument> constant_arguments(const std::vector<sql::ExprPtr>& arguments,
+                                                            const plan::AnalyzerContext& context) {
     std::vector<plan::TableFunctionArgument> out;
     for (const auto& argument : arguments) {
         const bool word = argument->is(sql::ExprKind::Identifier);

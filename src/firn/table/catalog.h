@@ -18,11 +18,11 @@ namespace firn::table {
 
 /// Named tables of one engine: what CREATE TABLE kept. Makes its source anew for each query, as settings say.
 struct TableEntry {
-    std::string engine;                 // "IcebergLocal"
+    std::string engine;                  // "IcebergLocal"
     std::vector<std::string> arguments;  // 'path', format
     std::vector<std::pair<std::string, std::string>> settings;
-    std::string create_query;           // as SHOW CREATE TABLE prints it
-    sql::QueryPtr view;                 // a view's query
+    std::string create_query;  // as SHOW CREATE TABLE prints it
+    sql::QueryPtr view;        // a view's query
 };
 
 class Catalog {
@@ -30,7 +30,8 @@ public:
     Catalog();
 
     // Database "" is "default". Errors: UNKNOWN_DATABASE, TABLE_ALREADY_EXISTS, UNKNOWN_TABLE, UNKNOWN_STORAGE …
-    void create_table(const sql::CreateTableStatement& statement, const Settings& settings, plan::AnalyzerContext& context);
+    void create_table(const sql::CreateTableStatement& statement, const Settings& settings,
+                      plan::AnalyzerContext& context);
     void create_view(const sql::CreateViewStatement& statement);
     void create_database(const std::string& name, bool if_not_exists);
     /// Detaches; data stay.

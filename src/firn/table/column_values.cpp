@@ -61,16 +61,26 @@ std::optional<OnGrid> number_on_grid(const Vector& value, int target) {
     }
     const int scale = type->id() == TypeId::Decimal ? type->scale() : 0;
     switch (type->physical()) {
-        case Physical::UInt8: return rescale(flat.values<uint8_t>()[row], scale, target);
-        case Physical::UInt16: return rescale(flat.values<uint16_t>()[row], scale, target);
-        case Physical::UInt32: return rescale(flat.values<uint32_t>()[row], scale, target);
-        case Physical::UInt64: return rescale(static_cast<Int128>(flat.values<uint64_t>()[row]), scale, target);
-        case Physical::Int8: return rescale(flat.values<int8_t>()[row], scale, target);
-        case Physical::Int16: return rescale(flat.values<int16_t>()[row], scale, target);
-        case Physical::Int32: return rescale(flat.values<int32_t>()[row], scale, target);
-        case Physical::Int64: return rescale(flat.values<int64_t>()[row], scale, target);
-        case Physical::Int128: return rescale(flat.values<Int128>()[row], scale, target);
-        default: return std::nullopt;
+        case Physical::UInt8:
+            return rescale(flat.values<uint8_t>()[row], scale, target);
+        case Physical::UInt16:
+            return rescale(flat.values<uint16_t>()[row], scale, target);
+        case Physical::UInt32:
+            return rescale(flat.values<uint32_t>()[row], scale, target);
+        case Physical::UInt64:
+            return rescale(static_cast<Int128>(flat.values<uint64_t>()[row]), scale, target);
+        case Physical::Int8:
+            return rescale(flat.values<int8_t>()[row], scale, target);
+        case Physical::Int16:
+            return rescale(flat.values<int16_t>()[row], scale, target);
+        case Physical::Int32:
+            return rescale(flat.values<int32_t>()[row], scale, target);
+        case Physical::Int64:
+            return rescale(flat.values<int64_t>()[row], scale, target);
+        case Physical::Int128:
+            return rescale(flat.values<Int128>()[row], scale, target);
+        default:
+            return std::nullopt;
     }
 }
 
@@ -80,18 +90,24 @@ std::optional<OnGrid> moment_on_grid(const Vector& value, int target) {
     const size_t row = value.base_row(0);
     const TypePtr type = unwrap(value.type());
     switch (type->id()) {
-        case TypeId::Date: return rescale(static_cast<Int128>(flat.values<uint16_t>()[row]) * kSecondsPerDay, 0, target);
-        case TypeId::Date32: return rescale(static_cast<Int128>(flat.values<int32_t>()[row]) * kSecondsPerDay, 0, target);
-        case TypeId::DateTime: return rescale(flat.values<uint32_t>()[row], 0, target);
-        case TypeId::DateTime64: return rescale(flat.values<int64_t>()[row], type->scale(), target);
-        default: return std::nullopt;
+        case TypeId::Date:
+            return rescale(static_cast<Int128>(flat.values<uint16_t>()[row]) * kSecondsPerDay, 0, target);
+        case TypeId::Date32:
+            return rescale(static_cast<Int128>(flat.values<int32_t>()[row]) * kSecondsPerDay, 0, target);
+        case TypeId::DateTime:
+            return rescale(flat.values<uint32_t>()[row], 0, target);
+        case TypeId::DateTime64:
+            return rescale(flat.values<int64_t>()[row], type->scale(), target);
+        default:
+            return std::nullopt;
     }
 }
 
 ColumnValues integral_values(const iceberg::TypePtr& type, const OnGrid& at) {
     ColumnValues out;
     const auto literal = [&](Int128 value) -> std::optional<Literal> {
-        if (value < std::numeric_limits<int64_t>::min() || value > std::numeric_limits<int64_t>::max()) return std::nullopt;
+        if (value < std::numeric_limits<int64_t>::min() || value > std::numeric_limits<int64_t>::max())
+            return std::nullopt;
         return Literal::of(type, Datum::integral(type->kind, static_cast<int64_t>(value)));
     };
     if (at.exact) out.exact = literal(at.floor);
@@ -177,7 +193,8 @@ std::optional<ColumnValues> bytes_column(const iceberg::NestedField& field, cons
     if (type->id() != TypeId::String) return std::nullopt;
     const std::string_view bytes = value.flat_base().values<StringRef>()[value.base_row(0)].view();
     // Zero bytes at the end do not count in SQL's comparison of a FixedString.
-    if (field.type->kind == TypeKind::Fixed && bytes.size() != static_cast<size_t>(field.type->length)) return std::nullopt;
+    if (field.type->kind == TypeKind::Fixed && bytes.size() != static_cast<size_t>(field.type->length))
+        return std::nullopt;
     ColumnValues out;
     out.exact = Literal::of(field.type, Datum::bytes(field.type->kind, bytes));
     return out;
@@ -185,7 +202,8 @@ std::optional<ColumnValues> bytes_column(const iceberg::NestedField& field, cons
 
 std::optional<ColumnValues> uuid_column(const iceberg::NestedField& field, const Vector& value) {
     VectorPtr uuid;
-    if (unwrap(value.type())->id() == TypeId::UUID) uuid = slice(value.with_type(value.type()), 0, 1);
+    if (unwrap(value.type())->id() == TypeId::UUID)
+        uuid = slice(value.with_type(value.type()), 0, 1);
     else if (unwrap(value.type())->id() == TypeId::String)
         uuid = functions::cast_vector(value.with_type(value.type()), make_type(TypeId::UUID));
     if (!uuid) return std::nullopt;
@@ -210,7 +228,8 @@ std::optional<ColumnValues> moment_column(const iceberg::NestedField& field, con
     const auto at = moment_on_grid(value, date ? 0 : column->scale());
     if (!at) return std::nullopt;
     if (!date) return integral_values(field.type, *at);
-    const Int128 days = at->floor >= 0 ? at->floor / kSecondsPerDay : -((-at->floor + kSecondsPerDay - 1) / kSecondsPerDay);
+    const Int128 days =
+        at->floor >= 0 ? at->floor / kSecondsPerDay : -((-at->floor + kSecondsPerDay - 1) / kSecondsPerDay);
     return integral_values(field.type, {days, at->exact && at->floor % kSecondsPerDay == 0});
 }
 

@@ -24,7 +24,8 @@ std::vector<VectorPtr> read_columns(const file::DataFile& file, const std::vecto
         for (uint64_t at = 0; at < rows; at += kRows) {
             check_cancelled();
             const size_t count = static_cast<size_t>(std::min<uint64_t>(kRows, rows - at));
-            for (size_t i = 0; i < columns.size(); ++i) parts[i].push_back(flatten(reader->read(i, at, count, nullptr)));
+            for (size_t i = 0; i < columns.size(); ++i)
+                parts[i].push_back(flatten(reader->read(i, at, count, nullptr)));
         }
     }
     std::vector<VectorPtr> out;
@@ -37,8 +38,10 @@ bool same_sign(const Vector& a, size_t row_a, const Vector& b, size_t row_b) {
     const auto negative = [](const Vector& vector, size_t row) {
         const Vector& flat = vector.flat_base();
         const size_t at = vector.base_row(row);
-        if (vector.type()->physical() == Physical::Float64) return flat.values<double>()[at] == 0 && std::signbit(flat.values<double>()[at]);
-        if (vector.type()->physical() == Physical::Float32) return flat.values<float>()[at] == 0 && std::signbit(flat.values<float>()[at]);
+        if (vector.type()->physical() == Physical::Float64)
+            return flat.values<double>()[at] == 0 && std::signbit(flat.values<double>()[at]);
+        if (vector.type()->physical() == Physical::Float32)
+            return flat.values<float>()[at] == 0 && std::signbit(flat.values<float>()[at]);
         return false;
     };
     return negative(a, row_a) == negative(b, row_b);
@@ -135,9 +138,8 @@ KeyField DeleteLoader::key_field(int32_t id) const {
         if (older->field(id)) schema = &*older;
     const iceberg::FieldPlace* place = schema ? schema->place(id) : nullptr;
     if (!place || place->repeated || !place->field->type->is_primitive())
-        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
-             "{}: equality deletes compare the column of id {}, which {}", table_.metadata().file, id,
-             place ? "is no single value" : "no schema of the table has");
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "{}: equality deletes compare the column of id {}, which {}",
+             table_.metadata().file, id, place ? "is no single value" : "no schema of the table has");
     KeyField key;
     key.top = *place->field;
     key.top.required = false;  // NULL keys delete rows of NULL
@@ -212,7 +214,8 @@ std::shared_ptr<const DeleteLoader::PositionsByPath> DeleteLoader::read_position
     std::vector<file::ReadField> columns{project(path_field, make_type(TypeId::String), fields, file.fields()),
                                          project(pos_field, make_type(TypeId::Int64), fields, file.fields())};
     if (columns[0].source < 0 || columns[1].source < 0)
-        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Position delete file {} lacks the column file_path or pos", file.path());
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Position delete file {} lacks the column file_path or pos",
+             file.path());
     const auto read = read_columns(file, columns);
     auto out = std::make_shared<PositionsByPath>();
     const StringRef* paths = read[0]->values<StringRef>();
@@ -231,7 +234,8 @@ std::shared_ptr<const DeleteLoader::PositionsByPath> DeleteLoader::read_position
     return out;
 }
 
-std::shared_ptr<const EqualityDeletes> DeleteLoader::read_equality(const file::DataFile& file, std::vector<int32_t> ids) const {
+std::shared_ptr<const EqualityDeletes> DeleteLoader::read_equality(const file::DataFile& file,
+                                                                   std::vector<int32_t> ids) const {
     const FileFields fields(file, table_.metadata().name_mapping.get());
     std::vector<file::ReadField> columns;
     std::vector<KeyField> keys;
@@ -239,8 +243,9 @@ std::shared_ptr<const EqualityDeletes> DeleteLoader::read_equality(const file::D
         keys.push_back(key_field(id));
         columns.push_back(project(keys.back().top, keys.back().read_type(), fields, file.fields()));
         if (columns.back().source < 0)
-            fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Equality delete file {} lacks the column '{}' (id {}) that it deletes by",
-                 file.path(), keys.back().top.name, id);
+            fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
+                 "Equality delete file {} lacks the column '{}' (id {}) that it deletes by", file.path(),
+                 keys.back().top.name, id);
     }
     auto values = read_columns(file, columns);
     for (size_t i = 0; i < values.size(); ++i) values[i] = flatten(keys[i].values(values[i]));

@@ -41,7 +41,8 @@ public:
     const std::vector<int32_t>& field_ids() const { return field_ids_; }
     size_t size() const { return rows_; }
     /// Clears keep[i] for rows that the set holds. `columns`: values of field_ids, in order; hashes: of them.
-    void mark(const std::vector<VectorPtr>& columns, const std::vector<uint64_t>& hashes, std::vector<uint8_t>& keep) const;
+    void mark(const std::vector<VectorPtr>& columns, const std::vector<uint64_t>& hashes,
+              std::vector<uint8_t>& keep) const;
 
 private:
     std::vector<int32_t> field_ids_;
@@ -71,7 +72,8 @@ struct FileDeletes {
 /// Loads the delete files of a scan as they are asked for; each is read once. Thread-safe.
 class DeleteLoader {
 public:
-    DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema, const std::vector<iceberg::FileRef>& files);
+    DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema,
+                 const std::vector<iceberg::FileRef>& files);
     FileDeletes load(const iceberg::PlannedFile& planned);
 
     /// How to find the values of a field that deletes compare by: of the scan's schema, or, where it was dropped, of the

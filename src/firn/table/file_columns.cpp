@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kMicrosPerSecond = 1'000'000;
 
-VectorPtr virtual_value(const IcebergSource& source, const iceberg::PlannedFile& planned, VirtualColumn column, const TypePtr& type) {
+VectorPtr virtual_value(const IcebergSource& source, const iceberg::PlannedFile& planned, VirtualColumn column,
+                        const TypePtr& type) {
     const auto& table = source.table();
     const std::string path = table.paths().resolve(planned.file.path());
     switch (column) {
@@ -20,9 +21,11 @@ VectorPtr virtual_value(const IcebergSource& source, const iceberg::PlannedFile&
         case VirtualColumn::File:
             return make_string_value(type, path.substr(path.rfind('/') + 1));
         case VirtualColumn::Size:
-            return make_value<uint64_t>(type, static_cast<uint64_t>(planned.file.manifest->file_size(planned.file.entry)));
+            return make_value<uint64_t>(type,
+                                        static_cast<uint64_t>(planned.file.manifest->file_size(planned.file.entry)));
         case VirtualColumn::Time:
-            return make_value<uint32_t>(type, static_cast<uint32_t>(table.store().stat(path).modified_us / kMicrosPerSecond));
+            return make_value<uint32_t>(type,
+                                        static_cast<uint32_t>(table.store().stat(path).modified_us / kMicrosPerSecond));
         case VirtualColumn::Etag:
             return make_string_value(type, table.store().stat(path).etag);
         default:
@@ -39,8 +42,8 @@ iceberg::NestedField lineage_field(VirtualColumn column) {
     return field;
 }
 
-VectorPtr missing_value(const IcebergSource& source, const iceberg::PlannedFile& planned, const iceberg::NestedField& field,
-                        const file::ReadField& read) {
+VectorPtr missing_value(const IcebergSource& source, const iceberg::PlannedFile& planned,
+                        const iceberg::NestedField& field, const file::ReadField& read) {
     if (field.type->is_primitive()) {
         if (const auto value = iceberg::identity_partition_value(planned.file, planned.spec, field.id)) {
             const auto promoted = iceberg::promote(*value, *field.type);
@@ -49,7 +52,8 @@ VectorPtr missing_value(const IcebergSource& source, const iceberg::PlannedFile&
     }
     if (read.missing) return read.missing;
     if (field.required)
-        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Data file {} lacks the required column '{}' (id {}), which has no initial default",
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
+             "Data file {} lacks the required column '{}' (id {}), which has no initial default",
              source.table().paths().resolve(planned.file.path()), field.name, field.id);
     return flatten(Vector::defaults(read.type, 1));
 }
@@ -85,7 +89,8 @@ file::ReadField project_key(const KeyField& key, const FileFields& fields, const
     file::ReadField read = project(key.top, key.read_type(), fields, fields.top());
     if (read.source < 0 && key.depth == 0) {
         if (const auto value = iceberg::identity_partition_value(file.planned->file, file.planned->spec, key.top.id))
-            if (const auto promoted = iceberg::promote(*value, *key.top.type)) read.missing = datum_vector(*promoted, read.type);
+            if (const auto promoted = iceberg::promote(*value, *key.top.type))
+                read.missing = datum_vector(*promoted, read.type);
     }
     return read;
 }
@@ -102,7 +107,8 @@ bool file_is_skipped(const ScanContext& context, const iceberg::PlannedFile& pla
         batch.columns.resize(context.request.columns.size());
         for (const size_t column : stage.columns) {
             const size_t at = context.request.columns[column];
-            batch.columns[column] = virtual_value(*context.source, planned, *context.source->virtual_column(at), context.source->columns()[at].type);
+            batch.columns[column] = virtual_value(*context.source, planned, *context.source->virtual_column(at),
+                                                  context.source->columns()[at].type);
         }
         if (exec::Filter(stage.conjuncts).select(batch).empty()) return true;
     }

@@ -34,7 +34,8 @@ struct Unit {
 
 class FileScan : public plan::Scan {
 public:
-    FileScan(const std::vector<InputFile>& files, const std::vector<plan::SourceColumn>& columns, plan::ScanRequest request, size_t batch_rows)
+    FileScan(const std::vector<InputFile>& files, const std::vector<plan::SourceColumn>& columns,
+             plan::ScanRequest request, size_t batch_rows)
         : files_(files), columns_(columns), request_(std::move(request)), batch_rows_(batch_rows) {
         for (size_t i = 0; i < files.size(); ++i) {
             rows_ += files[i].file->rows();
@@ -58,7 +59,10 @@ private:
     class Task : public plan::ScanTask {
     public:
         Task(FileScan& scan, Unit unit)
-            : scan_(scan), input_(scan.files_[unit.file]), rows_(input_.file->unit_rows(unit.unit)), filter_(scan.request_.filters) {
+            : scan_(scan),
+              input_(scan.files_[unit.file]),
+              rows_(input_.file->unit_rows(unit.unit)),
+              filter_(scan.request_.filters) {
             count_event(ProfileEvent::ParquetReadRowGroups);
             std::vector<file::ReadField> reads;
             for (const size_t column : scan.request_.columns) {
@@ -114,11 +118,17 @@ private:
             const size_t column = scan_.request_.columns[i];
             const TypePtr& type = scan_.columns_[column].type;
             switch (static_cast<FileColumn>(column - input_.file->fields().size())) {
-                case FileColumn::Path: return Vector::constant(make_string_value(type, input_.info.path), rows);
-                case FileColumn::Name: return Vector::constant(make_string_value(type, input_.info.path.substr(input_.info.path.rfind('/') + 1)), rows);
-                case FileColumn::Size: return Vector::constant(make_value<uint64_t>(type, input_.info.size), rows);
+                case FileColumn::Path:
+                    return Vector::constant(make_string_value(type, input_.info.path), rows);
+                case FileColumn::Name:
+                    return Vector::constant(
+                        make_string_value(type, input_.info.path.substr(input_.info.path.rfind('/') + 1)), rows);
+                case FileColumn::Size:
+                    return Vector::constant(make_value<uint64_t>(type, input_.info.size), rows);
                 case FileColumn::Time:
-                    return Vector::constant(make_value<uint32_t>(type, static_cast<uint32_t>(input_.info.modified_us / kMicrosPerSecond)), rows);
+                    return Vector::constant(
+                        make_value<uint32_t>(type, static_cast<uint32_t>(input_.info.modified_us / kMicrosPerSecond)),
+                        rows);
             }
             fail(ErrorCode::LOGICAL_ERROR, "file() has no column {}", column);
         }
@@ -194,7 +204,8 @@ std::optional<file::Format> named_format(std::string name) {
 file::Format format_of(const TableCall& call, const storage::OpenFile& opened) {
     const std::string given = call.arguments.size() > 1 ? call.text(1, "a format") : "auto";
     if (const auto format = named_format(given)) return *format;
-    if (given != "auto") fail(ErrorCode::NOT_IMPLEMENTED, "file(): format {} is not there yet; Parquet, ORC and Avro are", given);
+    if (given != "auto")
+        fail(ErrorCode::NOT_IMPLEMENTED, "file(): format {} is not there yet; Parquet, ORC and Avro are", given);
     const std::string& path = opened.info().path;
     if (const auto format = named_format(path.substr(path.rfind('.') + 1))) return *format;
     if (const auto format = file::detect_format(opened)) return *format;
@@ -207,7 +218,8 @@ void check_same_columns(const InputFile& first, const InputFile& other) {
     bool same = a.size() == b.size();
     for (size_t i = 0; same && i < a.size(); ++i) same = a[i].name == b[i].name && same_type(a[i].type, b[i].type);
     if (!same)
-        fail(ErrorCode::NOT_IMPLEMENTED, "file(): {} and {} have different columns, and are not yet read together", first.info.path, other.info.path);
+        fail(ErrorCode::NOT_IMPLEMENTED, "file(): {} and {} have different columns, and are not yet read together",
+             first.info.path, other.info.path);
 }
 
 }  // namespace
@@ -215,12 +227,14 @@ void check_same_columns(const InputFile& first, const InputFile& other) {
 std::shared_ptr<const plan::Source> file_table(const TableCall& call) {
     call.expect_arguments(1, 4);
     const std::string pattern = call.text(0, "a path");
-    if (call.arguments.size() > 2) fail(ErrorCode::NOT_IMPLEMENTED, "file() with a structure is not there yet: its columns are those of the file");
+    if (call.arguments.size() > 2)
+        fail(ErrorCode::NOT_IMPLEMENTED, "file() with a structure is not there yet: its columns are those of the file");
     const auto paths = matching_paths(pattern);
     if (paths.empty()) fail(ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE, "file(): no file matches {}", pattern);
     std::vector<InputFile> files;
     for (const auto& path : paths) {
-        if (!call.catalog->store()->try_stat(path)) fail(ErrorCode::CANNOT_STAT, "Cannot stat file {}: there is no such file", path);
+        if (!call.catalog->store()->try_stat(path))
+            fail(ErrorCode::CANNOT_STAT, "Cannot stat file {}: there is no such file", path);
         auto opened = call.catalog->store()->open(path);
         const file::Format format = format_of(call, *opened);
         InputFile input{opened->info(), file::open_data_file(opened, format)};

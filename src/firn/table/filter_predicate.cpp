@@ -19,29 +19,47 @@ FilterPredicate maybe() { return {Predicate::constant(Predicate::Kind::Maybe), f
 
 PredicateOp flipped(PredicateOp op) {
     switch (op) {
-        case PredicateOp::Lt: return PredicateOp::Gt;
-        case PredicateOp::LtEq: return PredicateOp::GtEq;
-        case PredicateOp::Gt: return PredicateOp::Lt;
-        case PredicateOp::GtEq: return PredicateOp::LtEq;
-        default: return op;
+        case PredicateOp::Lt:
+            return PredicateOp::Gt;
+        case PredicateOp::LtEq:
+            return PredicateOp::GtEq;
+        case PredicateOp::Gt:
+            return PredicateOp::Lt;
+        case PredicateOp::GtEq:
+            return PredicateOp::LtEq;
+        default:
+            return op;
     }
 }
 
 PredicateOp negated(PredicateOp op) {
     switch (op) {
-        case PredicateOp::Lt: return PredicateOp::GtEq;
-        case PredicateOp::LtEq: return PredicateOp::Gt;
-        case PredicateOp::Gt: return PredicateOp::LtEq;
-        case PredicateOp::GtEq: return PredicateOp::Lt;
-        case PredicateOp::Eq: return PredicateOp::NotEq;
-        case PredicateOp::NotEq: return PredicateOp::Eq;
-        case PredicateOp::In: return PredicateOp::NotIn;
-        case PredicateOp::NotIn: return PredicateOp::In;
-        case PredicateOp::IsNull: return PredicateOp::NotNull;
-        case PredicateOp::NotNull: return PredicateOp::IsNull;
-        case PredicateOp::StartsWith: return PredicateOp::NotStartsWith;
-        case PredicateOp::NotStartsWith: return PredicateOp::StartsWith;
-        default: return op;
+        case PredicateOp::Lt:
+            return PredicateOp::GtEq;
+        case PredicateOp::LtEq:
+            return PredicateOp::Gt;
+        case PredicateOp::Gt:
+            return PredicateOp::LtEq;
+        case PredicateOp::GtEq:
+            return PredicateOp::Lt;
+        case PredicateOp::Eq:
+            return PredicateOp::NotEq;
+        case PredicateOp::NotEq:
+            return PredicateOp::Eq;
+        case PredicateOp::In:
+            return PredicateOp::NotIn;
+        case PredicateOp::NotIn:
+            return PredicateOp::In;
+        case PredicateOp::IsNull:
+            return PredicateOp::NotNull;
+        case PredicateOp::NotNull:
+            return PredicateOp::IsNull;
+        case PredicateOp::StartsWith:
+            return PredicateOp::NotStartsWith;
+        case PredicateOp::NotStartsWith:
+            return PredicateOp::StartsWith;
+        default:
+            return op;
     }
 }
 
@@ -85,7 +103,8 @@ private:
     const iceberg::NestedField* field_of(const Expression& expression) const {
         if (expression.kind == Expression::Kind::Column) return fields_(expression.index);
         if (expression.kind != Expression::Kind::Call || expression.function->name() != "tupleElement") return nullptr;
-        if (expression.arguments.size() != 2 || expression.arguments[1]->kind != Expression::Kind::Constant) return nullptr;
+        if (expression.arguments.size() != 2 || expression.arguments[1]->kind != Expression::Kind::Constant)
+            return nullptr;
         const auto* parent = field_of_struct(*expression.arguments[0]);
         if (!parent) return nullptr;
         const auto* element = element_of(*parent, *expression.arguments[1]->constant);
@@ -95,9 +114,10 @@ private:
         const iceberg::NestedField* field = nullptr;
         if (expression.kind == Expression::Kind::Column) {
             field = fields_(expression.index);
-        } else if (expression.kind == Expression::Kind::Call && expression.function->name() == "tupleElement" && expression.arguments.size() == 2 &&
-                   expression.arguments[1]->kind == Expression::Kind::Constant) {
-            if (const auto* parent = field_of_struct(*expression.arguments[0])) field = element_of(*parent, *expression.arguments[1]->constant);
+        } else if (expression.kind == Expression::Kind::Call && expression.function->name() == "tupleElement" &&
+                   expression.arguments.size() == 2 && expression.arguments[1]->kind == Expression::Kind::Constant) {
+            if (const auto* parent = field_of_struct(*expression.arguments[0]))
+                field = element_of(*parent, *expression.arguments[1]->constant);
         }
         return field && field->type->is_struct() ? field : nullptr;
     }
@@ -161,21 +181,25 @@ private:
         }
         if (value->kind != Expression::Kind::Constant) return maybe();
         if (value->constant->is_null(0) || unwrap(value->type)->id() == TypeId::Nothing)
-            return {Predicate::constant(Predicate::Kind::False), true};  // comparing with NULL gives NULL, not(NULL) too
+            return {Predicate::constant(Predicate::Kind::False),
+                    true};  // comparing with NULL gives NULL, not(NULL) too
         if (const auto* field = field_of(*column)) return compare_column(*field, op, *value->constant, negate);
         return compare_function(*column, negate ? negated(op) : op, *value->constant);
     }
 
     /// not(x < v) is x >= v, or x is NaN.
-    static FilterPredicate term_or_nan(const iceberg::NestedField& field, PredicateOp op, iceberg::Literal value, bool negate) {
+    static FilterPredicate term_or_nan(const iceberg::NestedField& field, PredicateOp op, iceberg::Literal value,
+                                       bool negate) {
         auto term = Predicate::term(negate ? negated(op) : op, field.id, {std::move(value)});
-        const bool ordering = op == PredicateOp::Lt || op == PredicateOp::LtEq || op == PredicateOp::Gt || op == PredicateOp::GtEq;
+        const bool ordering =
+            op == PredicateOp::Lt || op == PredicateOp::LtEq || op == PredicateOp::Gt || op == PredicateOp::GtEq;
         if (negate && is_float(field) && ordering)
             return {Predicate::disjunction({std::move(term), Predicate::term(PredicateOp::IsNaN, field.id)}), true};
         return {std::move(term), true};
     }
 
-    FilterPredicate compare_column(const iceberg::NestedField& field, PredicateOp op, const Vector& value, bool negate) {
+    FilterPredicate compare_column(const iceberg::NestedField& field, PredicateOp op, const Vector& value,
+                                   bool negate) {
         const auto bounds = column_values(field, value);
         if (!bounds) return maybe();
         if (bounds->exact) return term_or_nan(field, op, bounds->exact.value(), negate);
@@ -201,12 +225,16 @@ private:
         const auto reaches = Predicate::term(PredicateOp::GtEq, field.id, {*bounds.below});
         const auto stays = Predicate::term(PredicateOp::LtEq, field.id, {*bounds.above});
         switch (op) {
-            case PredicateOp::Eq: return {Predicate::conjunction({reaches, stays}), false};
+            case PredicateOp::Eq:
+                return {Predicate::conjunction({reaches, stays}), false};
             case PredicateOp::Lt:
-            case PredicateOp::LtEq: return {stays, false};
+            case PredicateOp::LtEq:
+                return {stays, false};
             case PredicateOp::Gt:
-            case PredicateOp::GtEq: return {reaches, false};
-            default: return maybe();
+            case PredicateOp::GtEq:
+                return {reaches, false};
+            default:
+                return maybe();
         }
     }
 
@@ -280,19 +308,23 @@ private:
         return builder.finish();
     }
 
-    static FilterPredicate prefix_term(const iceberg::NestedField& field, std::string prefix, bool positive, bool exact) {
+    static FilterPredicate prefix_term(const iceberg::NestedField& field, std::string prefix, bool positive,
+                                       bool exact) {
         const auto value = iceberg::Literal::of(field.type, iceberg::Datum::bytes(field.type->kind, prefix));
-        return {Predicate::term(positive ? PredicateOp::StartsWith : PredicateOp::NotStartsWith, field.id, {value}), exact};
+        return {Predicate::term(positive ? PredicateOp::StartsWith : PredicateOp::NotStartsWith, field.id, {value}),
+                exact};
     }
 
     static bool is_text(const iceberg::NestedField* field) {
-        return field && (field->type->kind == iceberg::TypeKind::String || field->type->kind == iceberg::TypeKind::Binary);
+        return field &&
+               (field->type->kind == iceberg::TypeKind::String || field->type->kind == iceberg::TypeKind::Binary);
     }
 
     FilterPredicate like(const Expression& filter, bool positive) {
         const auto* field = field_of(*filter.arguments[0]);
         const auto& pattern = filter.arguments[1];
-        if (!is_text(field) || pattern->kind != Expression::Kind::Constant || pattern->constant->is_null(0)) return maybe();
+        if (!is_text(field) || pattern->kind != Expression::Kind::Constant || pattern->constant->is_null(0))
+            return maybe();
         const std::string_view text = pattern->constant->flat_base().values<StringRef>()[0].view();
         std::string prefix;
         size_t at = 0;
@@ -300,7 +332,7 @@ private:
             if (text[at] == '\\' && at + 1 < text.size()) ++at;
             prefix.push_back(text[at]);
         }
-        const bool whole = at == text.size();                         // no wildcard: equality
+        const bool whole = at == text.size();  // no wildcard: equality
         const bool only_prefix = at + 1 == text.size() && text[at] == '%';
         if (whole) {
             const auto value = iceberg::Literal::of(field->type, iceberg::Datum::bytes(field->type->kind, prefix));
@@ -313,8 +345,10 @@ private:
     FilterPredicate starts_with(const Expression& filter, bool negate) {
         const auto* field = field_of(*filter.arguments[0]);
         const auto& prefix = filter.arguments[1];
-        if (!is_text(field) || prefix->kind != Expression::Kind::Constant || prefix->constant->is_null(0)) return maybe();
-        return prefix_term(*field, std::string(prefix->constant->flat_base().values<StringRef>()[0].view()), !negate, true);
+        if (!is_text(field) || prefix->kind != Expression::Kind::Constant || prefix->constant->is_null(0))
+            return maybe();
+        return prefix_term(*field, std::string(prefix->constant->flat_base().values<StringRef>()[0].view()), !negate,
+                           true);
     }
 
     const FieldOfColumn& fields_;

@@ -43,13 +43,15 @@ IcebergScan::IcebergScan(const IcebergSource& source, const plan::ScanRequest& r
         row_estimate_ = 0;
         return;
     }
-    context_.plan = iceberg::plan_scan(source.table(), *source.choice().snapshot, *source.choice().schema, *context_.predicate,
-                                       {source.options().prune, source.options().threads});
-    context_.deletes = std::make_unique<DeleteLoader>(source.table(), *source.choice().schema, context_.plan.delete_files);
+    context_.plan = iceberg::plan_scan(source.table(), *source.choice().snapshot, *source.choice().schema,
+                                       *context_.predicate, {source.options().prune, source.options().threads});
+    context_.deletes =
+        std::make_unique<DeleteLoader>(source.table(), *source.choice().schema, context_.plan.delete_files);
     if (!request.aggregates.empty()) answer_from_metadata();
     order_files();
     uint64_t rows = 0;
-    for (const auto& file : context_.plan.files) rows += static_cast<uint64_t>(std::max<int64_t>(0, file.file.record_count()));
+    for (const auto& file : context_.plan.files)
+        rows += static_cast<uint64_t>(std::max<int64_t>(0, file.file.record_count()));
     row_estimate_ = rows;
     if (auto* query = QueryContext::current()) query->progress_total_rows += rows;
 }
@@ -64,8 +66,10 @@ void IcebergScan::build_stages() {
         });
         const auto same = std::find_if(context_.stages.begin(), context_.stages.end(),
                                        [&](const FilterStage& stage) { return stage.columns == columns; });
-        if (same != context_.stages.end()) same->conjuncts.push_back(filter);
-        else context_.stages.push_back({std::move(columns), {filter}, constant});
+        if (same != context_.stages.end())
+            same->conjuncts.push_back(filter);
+        else
+            context_.stages.push_back({std::move(columns), {filter}, constant});
     }
 }
 
@@ -97,8 +101,10 @@ void IcebergScan::answer_from_metadata() {
     std::vector<iceberg::PlannedFile> rest;
     for (auto& planned : context_.plan.files) {
         const bool whole = context_.request.filters.empty() || (planned.all_match && context_.predicate_exact);
-        if (whole && planned.deletes.empty() && answers.add(planned)) ++files_answered_;
-        else rest.push_back(std::move(planned));
+        if (whole && planned.deletes.empty() && answers.add(planned))
+            ++files_answered_;
+        else
+            rest.push_back(std::move(planned));
     }
     context_.plan.files = std::move(rest);
     if (files_answered_ == 0) return;
@@ -186,15 +192,18 @@ std::vector<std::string> IcebergScan::explain() const {
     if (context_.source->choice().snapshot)
         lines.push_back(fmt::format("Snapshot: {}", context_.source->choice().snapshot->snapshot_id));
     if (!context_.request.filters.empty())
-        lines.push_back(fmt::format("Prune by: {}{}", iceberg::to_string(*context_.predicate, name),
-                                    context_.source->options().prune ? "" : " (off: use_iceberg_partition_pruning = 0)"));
-    lines.push_back(fmt::format("Manifests: {} of {} read, {} skipped by partition summaries", plan.manifests - plan.manifests_pruned,
-                                plan.manifests, plan.manifests_pruned));
+        lines.push_back(
+            fmt::format("Prune by: {}{}", iceberg::to_string(*context_.predicate, name),
+                        context_.source->options().prune ? "" : " (off: use_iceberg_partition_pruning = 0)"));
+    lines.push_back(fmt::format("Manifests: {} of {} read, {} skipped by partition summaries",
+                                plan.manifests - plan.manifests_pruned, plan.manifests, plan.manifests_pruned));
     const bool prune = context_.source->options().prune;
-    const size_t by_partition = prune ? plan.files_pruned_by_partition : 0, by_bounds = prune ? plan.files_pruned_by_bounds : 0;
-    lines.push_back(fmt::format("Data files: {} of {} to read, {} skipped by partition values, {} by column bounds, {} answered from metadata",
-                                plan.files_seen - by_partition - by_bounds - files_answered_, plan.files_seen, by_partition, by_bounds,
-                                files_answered_));
+    const size_t by_partition = prune ? plan.files_pruned_by_partition : 0,
+                 by_bounds = prune ? plan.files_pruned_by_bounds : 0;
+    lines.push_back(fmt::format(
+        "Data files: {} of {} to read, {} skipped by partition values, {} by column bounds, {} answered from metadata",
+        plan.files_seen - by_partition - by_bounds - files_answered_, plan.files_seen, by_partition, by_bounds,
+        files_answered_));
     if (!plan.delete_files.empty()) {
         size_t with_deletes = 0;
         for (const auto& file : plan.files) with_deletes += !file.deletes.empty();

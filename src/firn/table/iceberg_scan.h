@@ -22,7 +22,7 @@ namespace firn::table {
 struct FilterStage {
     std::vector<size_t> columns;  // of the request
     std::vector<plan::ExpressionPtr> conjuncts;
-    bool file_constant = false;   // reads only columns that are constant in a file (_path …)
+    bool file_constant = false;  // reads only columns that are constant in a file (_path …)
 };
 
 /// What all tasks of a scan share; immutable while they run, but for the counters.
@@ -42,10 +42,10 @@ struct ScanContext {
 struct OpenedFile {
     const iceberg::PlannedFile* planned = nullptr;
     std::shared_ptr<const file::DataFile> file;
-    std::vector<file::ReadField> columns;    // one for each request column; for virtual ones the stored lineage, if any
-    std::vector<VectorPtr> constants;        // request columns that are constant in this file, one row; else null
+    std::vector<file::ReadField> columns;  // one for each request column; for virtual ones the stored lineage, if any
+    std::vector<VectorPtr> constants;      // request columns that are constant in this file, one row; else null
     FileDeletes deletes;
-    std::vector<KeyField> keys;              // fields that equality deletes compare by ...
+    std::vector<KeyField> keys;  // fields that equality deletes compare by ...
     std::vector<file::ReadField> key_columns;
     std::vector<std::vector<size_t>> delete_keys;  // ... and which of them each delete file compares
 };

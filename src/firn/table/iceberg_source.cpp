@@ -17,24 +17,24 @@ struct VirtualDefinition {
     VirtualColumn column;
 };
 constexpr VirtualDefinition kVirtualColumns[] = {
-    {"_path", VirtualColumn::Path},
-    {"_file", VirtualColumn::File},
-    {"_size", VirtualColumn::Size},
-    {"_time", VirtualColumn::Time},
-    {"_etag", VirtualColumn::Etag},
-    {"_row_number", VirtualColumn::RowNumber},
-    {"_row_id", VirtualColumn::RowId},
-    {"_last_updated_sequence_number", VirtualColumn::LastUpdatedSequenceNumber},
+    {"_path", VirtualColumn::Path},    {"_file", VirtualColumn::File},
+    {"_size", VirtualColumn::Size},    {"_time", VirtualColumn::Time},
+    {"_etag", VirtualColumn::Etag},    {"_row_number", VirtualColumn::RowNumber},
+    {"_row_id", VirtualColumn::RowId}, {"_last_updated_sequence_number", VirtualColumn::LastUpdatedSequenceNumber},
 };
 
 TypePtr virtual_type(VirtualColumn column) {
     switch (column) {
         case VirtualColumn::Path:
         case VirtualColumn::File:
-        case VirtualColumn::Etag: return make_low_cardinality(make_type(TypeId::String));
-        case VirtualColumn::Size: return make_nullable(make_type(TypeId::UInt64));
-        case VirtualColumn::Time: return make_nullable(make_type(TypeId::DateTime));
-        default: return make_nullable(make_type(TypeId::Int64));
+        case VirtualColumn::Etag:
+            return make_low_cardinality(make_type(TypeId::String));
+        case VirtualColumn::Size:
+            return make_nullable(make_type(TypeId::UInt64));
+        case VirtualColumn::Time:
+            return make_nullable(make_type(TypeId::DateTime));
+        default:
+            return make_nullable(make_type(TypeId::Int64));
     }
 }
 
@@ -74,12 +74,14 @@ SnapshotChoice choose_snapshot(const iceberg::TableMetadata& metadata, const Set
     if (by_id) {
         choice.snapshot = metadata.snapshot(id);
         if (!choice.snapshot)
-            fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {} has no snapshot of id {} (expired, or never there)", metadata.file, id);
+            fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {} has no snapshot of id {} (expired, or never there)",
+                 metadata.file, id);
         choice.schema = &metadata.schema_of(*choice.snapshot);
     } else if (by_time) {
         choice.snapshot = metadata.snapshot_at(timestamp);
         if (!choice.snapshot)
-            fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {} has no snapshot as old as iceberg_timestamp_ms = {}", metadata.file, timestamp);
+            fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {} has no snapshot as old as iceberg_timestamp_ms = {}",
+                 metadata.file, timestamp);
         choice.schema = &metadata.schema_of(*choice.snapshot);
     } else if (!ref.empty()) {
         const auto found = metadata.refs.find(ref);
@@ -87,7 +89,8 @@ SnapshotChoice choose_snapshot(const iceberg::TableMetadata& metadata, const Set
             fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {} has no branch or tag '{}'", metadata.file, ref);
         choice.snapshot = metadata.snapshot(found->second.snapshot_id);
         if (!choice.snapshot)
-            fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {}: the snapshot {} of '{}' is gone", metadata.file, found->second.snapshot_id, ref);
+            fail(ErrorCode::BAD_ARGUMENTS, "Table metadata {}: the snapshot {} of '{}' is gone", metadata.file,
+                 found->second.snapshot_id, ref);
         if (found->second.is_tag) choice.schema = &metadata.schema_of(*choice.snapshot);
     } else {
         choice.snapshot = metadata.current_snapshot();
@@ -95,7 +98,8 @@ SnapshotChoice choose_snapshot(const iceberg::TableMetadata& metadata, const Set
     return choice;
 }
 
-IcebergSource::IcebergSource(iceberg::TableFiles table, SnapshotChoice choice, IcebergReadOptions options, std::string description)
+IcebergSource::IcebergSource(iceberg::TableFiles table, SnapshotChoice choice, IcebergReadOptions options,
+                             std::string description)
     : table_(std::move(table)), choice_(choice), options_(options), description_(std::move(description)) {
     for (const auto& field : choice_.schema->fields())
         columns_.push_back({field.name, sql_type(field, options_.types), false, field.doc});

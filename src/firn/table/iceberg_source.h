@@ -18,7 +18,7 @@ enum class VirtualColumn : uint8_t { Path, File, Size, Time, Etag, RowNumber, Ro
 
 struct IcebergReadOptions {
     IcebergTypeOptions types;
-    bool prune = true;           // use_iceberg_partition_pruning
+    bool prune = true;  // use_iceberg_partition_pruning
     size_t threads = 1;
     size_t batch_rows = 8192;
     static IcebergReadOptions from(const Settings& settings);
@@ -35,7 +35,8 @@ SnapshotChoice choose_snapshot(const iceberg::TableMetadata& metadata, const Set
 
 class IcebergSource : public plan::Source {
 public:
-    IcebergSource(iceberg::TableFiles table, SnapshotChoice choice, IcebergReadOptions options, std::string description);
+    IcebergSource(iceberg::TableFiles table, SnapshotChoice choice, IcebergReadOptions options,
+                  std::string description);
 
     const std::vector<plan::SourceColumn>& columns() const override { return columns_; }
     std::optional<uint64_t> row_count_estimate() const override;

@@ -43,8 +43,10 @@ struct Definition {
 };
 
 void append_optional(VectorBuilder& column, const std::optional<int64_t>& value) {
-    if (value) column.append<int64_t>(*value);
-    else column.append_null();
+    if (value)
+        column.append<int64_t>(*value);
+    else
+        column.append_null();
 }
 
 void append_summary(VectorBuilder& column, const std::map<std::string, std::string>& summary) {
@@ -91,8 +93,10 @@ void show_snapshots(const Subject& subject, RowsBuilder& rows) {
         append_optional(rows[4], snapshot.parent_snapshot_id);
         rows[5].append_string(operation_of(snapshot));
         rows[6].append<int64_t>(snapshot.sequence_number);
-        if (snapshot.schema_id) rows[7].append<int32_t>(*snapshot.schema_id);
-        else rows[7].append_null();
+        if (snapshot.schema_id)
+            rows[7].append<int32_t>(*snapshot.schema_id);
+        else
+            rows[7].append_null();
         rows[8].append_string(snapshot.manifest_list);
         append_summary(rows[9], snapshot.summary);
     }
@@ -104,7 +108,8 @@ void show_refs(const Subject& subject, RowsBuilder& rows) {
         rows[3].append_string(ref.is_tag ? "tag" : "branch");
         rows[4].append<int64_t>(ref.snapshot_id);
         append_optional(rows[5], ref.max_ref_age_ms);
-        append_optional(rows[6], ref.min_snapshots_to_keep ? std::optional<int64_t>(*ref.min_snapshots_to_keep) : std::nullopt);
+        append_optional(rows[6],
+                        ref.min_snapshots_to_keep ? std::optional<int64_t>(*ref.min_snapshots_to_keep) : std::nullopt);
         append_optional(rows[7], ref.max_snapshot_age_ms);
     }
 }
@@ -127,7 +132,8 @@ std::string partition_text(const iceberg::FileRef& file) {
     file.manifest->partition(file.entry, tuple);
     std::string out;
     for (size_t i = 0; i < tuple.size(); ++i)
-        out += fmt::format("{}{}={}", i ? ", " : "", file.manifest->partition_field_name(i), tuple[i].is_null() ? "null" : tuple[i].to_string());
+        out += fmt::format("{}{}={}", i ? ", " : "", file.manifest->partition_field_name(i),
+                           tuple[i].is_null() ? "null" : tuple[i].to_string());
     return out;
 }
 
@@ -142,7 +148,8 @@ void append_counts(VectorBuilder& column, const iceberg::FileRef& file, MetricsM
 
 /// Bounds as text, of columns of the present schema whose bounds can be believed.
 void append_bounds(VectorBuilder& column, const Subject& subject, const iceberg::FileRef& file, bool lower) {
-    for (const auto& [id, bytes] : file.manifest->bounds(file.entry, lower ? MetricsMap::LowerBounds : MetricsMap::UpperBounds)) {
+    for (const auto& [id, bytes] :
+         file.manifest->bounds(file.entry, lower ? MetricsMap::LowerBounds : MetricsMap::UpperBounds)) {
         const auto* field = subject.source->choice().schema->field(id);
         if (!field || !field->type->is_primitive()) continue;
         const auto value = iceberg::decode_value(*field->type, bytes);
@@ -168,8 +175,10 @@ void show_files(const Subject& subject, RowsBuilder& rows) {
         rows[8].append<int32_t>(manifest.spec_id());
         rows[9].append_string(partition_text(file));
         rows[10].append<int64_t>(manifest.sequence_number(i));
-        if (const auto order = manifest.sort_order_id(i)) rows[11].append<int32_t>(static_cast<int32_t>(*order));
-        else rows[11].append_null();
+        if (const auto order = manifest.sort_order_id(i))
+            rows[11].append<int32_t>(static_cast<int32_t>(*order));
+        else
+            rows[11].append_null();
         append_counts(rows[12], file, MetricsMap::ColumnSizes);
         append_counts(rows[13], file, MetricsMap::ValueCounts);
         append_counts(rows[14], file, MetricsMap::NullCounts);
@@ -179,8 +188,10 @@ void show_files(const Subject& subject, RowsBuilder& rows) {
         for (const int32_t id : manifest.equality_ids(i)) rows[18].element().append<int32_t>(id);
         rows[18].end_array();
         append_optional(rows[19], manifest.first_row_id(i));
-        if (const auto named = manifest.referenced_data_file(i)) rows[20].append_string(*named);
-        else rows[20].append_null();
+        if (const auto named = manifest.referenced_data_file(i))
+            rows[20].append_string(*named);
+        else
+            rows[20].append_null();
         append_optional(rows[21], manifest.content_offset(i));
         append_optional(rows[22], manifest.content_size(i));
     });
@@ -209,7 +220,8 @@ void show_manifests(const Subject& subject, RowsBuilder& rows) {
 struct PartitionTotals {
     std::string partition;
     int32_t spec_id = 0;
-    int64_t records = 0, files = 0, bytes = 0, position_records = 0, position_files = 0, equality_records = 0, equality_files = 0;
+    int64_t records = 0, files = 0, bytes = 0, position_records = 0, position_files = 0, equality_records = 0,
+            equality_files = 0;
 };
 
 /// The fields that tell partitions apart: of every spec, but for void ones and those whose source column is gone.
@@ -217,7 +229,8 @@ std::vector<const iceberg::PartitionField*> partition_fields(const iceberg::Tabl
     std::map<int32_t, const iceberg::PartitionField*> by_id;
     for (const auto& spec : metadata.partition_specs)
         for (const auto& field : spec.fields)
-            if (field.transform.kind() != iceberg::TransformKind::Void && metadata.current_schema().field(field.source_id()))
+            if (field.transform.kind() != iceberg::TransformKind::Void &&
+                metadata.current_schema().field(field.source_id()))
                 by_id.emplace(field.field_id, &field);
     std::vector<const iceberg::PartitionField*> out;
     for (const auto& [id, field] : by_id) out.push_back(field);
@@ -225,7 +238,8 @@ std::vector<const iceberg::PartitionField*> partition_fields(const iceberg::Tabl
 }
 
 /// Values of those fields, NULL where the file's spec lacks one; the second is for people.
-std::pair<std::string, std::string> partition_of(const iceberg::FileRef& file, const std::vector<const iceberg::PartitionField*>& fields) {
+std::pair<std::string, std::string> partition_of(const iceberg::FileRef& file,
+                                                 const std::vector<const iceberg::PartitionField*>& fields) {
     std::vector<iceberg::Datum> tuple(file.manifest->partition_fields());
     file.manifest->partition(file.entry, tuple);
     std::string key, shown;
@@ -267,49 +281,80 @@ void show_partitions(const Subject& subject, RowsBuilder& rows) {
     for (const auto& [key, total] : totals) {
         rows[2].append_string(total.partition);
         rows[3].append<int32_t>(total.spec_id);
-        const int64_t numbers[] = {total.records, total.files, total.bytes, total.position_records, total.position_files, total.equality_records, total.equality_files};
+        const int64_t numbers[] = {total.records,          total.files,          total.bytes,
+                                   total.position_records, total.position_files, total.equality_records,
+                                   total.equality_files};
         for (size_t k = 0; k < std::size(numbers); ++k) rows[4 + k].append<int64_t>(numbers[k]);
     }
 }
 
 const std::map<std::string, Definition, std::less<>>& definitions() {
-    const auto column = [](std::string name, TypePtr type, std::string comment) { return SourceColumn{std::move(name), std::move(type), false, std::move(comment)}; };
+    const auto column = [](std::string name, TypePtr type, std::string comment) {
+        return SourceColumn{std::move(name), std::move(type), false, std::move(comment)};
+    };
     const TypePtr summary = make_map(text(), text());
     static const std::map<std::string, Definition, std::less<>> all{
         {"iceberg_history",
-         {{column("made_current_at", milliseconds(), "When the snapshot became the current one"), column("snapshot_id", make_type(TypeId::UInt64), "The snapshot"),
-           column("parent_id", make_type(TypeId::UInt64), "Its parent; 0: none"), column("is_current_ancestor", make_type(TypeId::UInt8), "Whether the current snapshot comes from it"),
+         {{column("made_current_at", milliseconds(), "When the snapshot became the current one"),
+           column("snapshot_id", make_type(TypeId::UInt64), "The snapshot"),
+           column("parent_id", make_type(TypeId::UInt64), "Its parent; 0: none"),
+           column("is_current_ancestor", make_type(TypeId::UInt8), "Whether the current snapshot comes from it"),
            column("operation", text(), "What made it"), column("summary", summary, "Its summary")},
           show_history}},
         {"iceberg_snapshots",
-         {{column("committed_at", milliseconds(), "When it was committed"), column("snapshot_id", int64(), "The snapshot"), column("parent_id", optional(int64()), "Its parent"),
-           column("operation", text(), "What made it"), column("sequence_number", int64(), "Its sequence number"), column("schema_id", optional(int32()), "The schema it was written under"),
+         {{column("committed_at", milliseconds(), "When it was committed"),
+           column("snapshot_id", int64(), "The snapshot"), column("parent_id", optional(int64()), "Its parent"),
+           column("operation", text(), "What made it"), column("sequence_number", int64(), "Its sequence number"),
+           column("schema_id", optional(int32()), "The schema it was written under"),
            column("manifest_list", text(), "Its manifest list"), column("summary", summary, "Its summary")},
           show_snapshots}},
         {"iceberg_refs",
-         {{column("name", text(), "The branch or tag"), column("type", text(), "branch or tag"), column("snapshot_id", int64(), "The snapshot that it names"),
-           column("max_reference_age_in_ms", optional(int64()), "Age at which the reference goes"), column("min_snapshots_to_keep", optional(int64()), "Snapshots that a branch keeps"),
+         {{column("name", text(), "The branch or tag"), column("type", text(), "branch or tag"),
+           column("snapshot_id", int64(), "The snapshot that it names"),
+           column("max_reference_age_in_ms", optional(int64()), "Age at which the reference goes"),
+           column("min_snapshots_to_keep", optional(int64()), "Snapshots that a branch keeps"),
            column("max_snapshot_age_in_ms", optional(int64()), "Age to which a branch keeps snapshots")},
           show_refs}},
         {"iceberg_files",
-         {{column("snapshot_id", int64(), "The snapshot that added it"), column("content", text(), "DATA, POSITION_DELETE or EQUALITY_DELETE"), column("file_path", text(), "Where it is"),
-           column("file_format", text(), "Its format"), column("record_count", int64(), "Its rows"), column("file_size_in_bytes", int64(), "Its size"), column("spec_id", int32(), "Its partition spec"),
-           column("partition", text(), "Its partition values"), column("sequence_number", int64(), "Its data sequence number"), column("sort_order_id", optional(int32()), "The order it is sorted by"),
-           column("column_sizes", counts(), "Bytes by field id"), column("value_counts", counts(), "Values by field id"), column("null_value_counts", counts(), "NULLs by field id"),
-           column("nan_value_counts", counts(), "NaNs by field id"), column("lower_bounds", make_map(int32(), text()), "Lower bounds by field id"),
-           column("upper_bounds", make_map(int32(), text()), "Upper bounds by field id"), column("equality_ids", make_array(int32()), "Fields that equality deletes compare"),
-           column("first_row_id", optional(int64()), "Row id of its first row"), column("referenced_data_file", optional(text()), "The only data file that it deletes from"),
-           column("content_offset", optional(int64()), "Place of a deletion vector"), column("content_size_in_bytes", optional(int64()), "Size of a deletion vector")},
+         {{column("snapshot_id", int64(), "The snapshot that added it"),
+           column("content", text(), "DATA, POSITION_DELETE or EQUALITY_DELETE"),
+           column("file_path", text(), "Where it is"),
+           column("file_format", text(), "Its format"),
+           column("record_count", int64(), "Its rows"),
+           column("file_size_in_bytes", int64(), "Its size"),
+           column("spec_id", int32(), "Its partition spec"),
+           column("partition", text(), "Its partition values"),
+           column("sequence_number", int64(), "Its data sequence number"),
+           column("sort_order_id", optional(int32()), "The order it is sorted by"),
+           column("column_sizes", counts(), "Bytes by field id"),
+           column("value_counts", counts(), "Values by field id"),
+           column("null_value_counts", counts(), "NULLs by field id"),
+           column("nan_value_counts", counts(), "NaNs by field id"),
+           column("lower_bounds", make_map(int32(), text()), "Lower bounds by field id"),
+           column("upper_bounds", make_map(int32(), text()), "Upper bounds by field id"),
+           column("equality_ids", make_array(int32()), "Fields that equality deletes compare"),
+           column("first_row_id", optional(int64()), "Row id of its first row"),
+           column("referenced_data_file", optional(text()), "The only data file that it deletes from"),
+           column("content_offset", optional(int64()), "Place of a deletion vector"),
+           column("content_size_in_bytes", optional(int64()), "Size of a deletion vector")},
           show_files}},
         {"iceberg_manifests",
-         {{column("content", int32(), "0: data, 1: deletes"), column("path", text(), "Where it is"), column("length", int64(), "Its size in bytes"), column("partition_spec_id", int32(), "Its partition spec"),
-           column("sequence_number", int64(), "Its sequence number"), column("added_snapshot_id", int64(), "The snapshot that added it"),
-           column("added_data_files_count", optional(int64()), ""), column("existing_data_files_count", optional(int64()), ""), column("deleted_data_files_count", optional(int64()), ""),
-           column("added_delete_files_count", optional(int64()), ""), column("existing_delete_files_count", optional(int64()), ""), column("deleted_delete_files_count", optional(int64()), "")},
+         {{column("content", int32(), "0: data, 1: deletes"), column("path", text(), "Where it is"),
+           column("length", int64(), "Its size in bytes"), column("partition_spec_id", int32(), "Its partition spec"),
+           column("sequence_number", int64(), "Its sequence number"),
+           column("added_snapshot_id", int64(), "The snapshot that added it"),
+           column("added_data_files_count", optional(int64()), ""),
+           column("existing_data_files_count", optional(int64()), ""),
+           column("deleted_data_files_count", optional(int64()), ""),
+           column("added_delete_files_count", optional(int64()), ""),
+           column("existing_delete_files_count", optional(int64()), ""),
+           column("deleted_delete_files_count", optional(int64()), "")},
           show_manifests}},
         {"iceberg_partitions",
-         {{column("partition", text(), "The partition's values"), column("spec_id", int32(), "Its spec"), column("record_count", int64(), "Rows of its data files"), column("file_count", int64(), "Its data files"),
-           column("total_data_file_size_in_bytes", int64(), "Their size"), column("position_delete_record_count", int64(), ""), column("position_delete_file_count", int64(), ""),
+         {{column("partition", text(), "The partition's values"), column("spec_id", int32(), "Its spec"),
+           column("record_count", int64(), "Rows of its data files"), column("file_count", int64(), "Its data files"),
+           column("total_data_file_size_in_bytes", int64(), "Their size"),
+           column("position_delete_record_count", int64(), ""), column("position_delete_file_count", int64(), ""),
            column("equality_delete_record_count", int64(), ""), column("equality_delete_file_count", int64(), "")},
           show_partitions}},
     };
@@ -326,7 +371,8 @@ std::vector<Subject> subjects(const Catalog& catalog, const Settings& settings) 
             if (!entry || !entry->engine.starts_with("Iceberg")) continue;
             const auto resolved = resolver->resolve_table(database, table);
             if (!resolved) continue;
-            if (auto source = std::dynamic_pointer_cast<const IcebergSource>(resolved->source)) out.push_back({database, table, std::move(source)});
+            if (auto source = std::dynamic_pointer_cast<const IcebergSource>(resolved->source))
+                out.push_back({database, table, std::move(source)});
         }
     }
     return out;
@@ -340,22 +386,25 @@ std::vector<std::string> iceberg_system_table_names() {
     return names;
 }
 
-std::shared_ptr<const plan::Source> iceberg_system_table(std::string_view name, const Catalog& catalog, const Settings& settings) {
+std::shared_ptr<const plan::Source> iceberg_system_table(std::string_view name, const Catalog& catalog,
+                                                         const Settings& settings) {
     const auto found = definitions().find(name);
     if (found == definitions().end()) return nullptr;
     const Definition& definition = found->second;
-    std::vector<SourceColumn> columns{{"database", text(), false, "The database"}, {"table", text(), false, "The table"}};
+    std::vector<SourceColumn> columns{{"database", text(), false, "The database"},
+                                      {"table", text(), false, "The table"}};
     columns.insert(columns.end(), definition.columns.begin(), definition.columns.end());
-    return make_rows_source("system." + std::string(name), columns, [&catalog, settings, &definition](RowsBuilder& rows) {
-        for (const auto& subject : subjects(catalog, settings)) {
-            const size_t before = rows[2].size();
-            definition.show(subject, rows);
-            for (size_t i = before; i < rows[2].size(); ++i) {
-                rows[0].append_string(subject.database);
-                rows[1].append_string(subject.table);
-            }
-        }
-    });
+    return make_rows_source("system." + std::string(name), columns,
+                            [&catalog, settings, &definition](RowsBuilder& rows) {
+                                for (const auto& subject : subjects(catalog, settings)) {
+                                    const size_t before = rows[2].size();
+                                    definition.show(subject, rows);
+                                    for (size_t i = before; i < rows[2].size(); ++i) {
+                                        rows[0].append_string(subject.database);
+                                        rows[1].append_string(subject.table);
+                                    }
+                                }
+                            });
 }
 
 }  // namespace firn::table

@@ -15,7 +15,8 @@ namespace firn::table {
 class Catalog;
 
 /// Null where there is none by that name. The catalog must outlive the source.
-std::shared_ptr<const plan::Source> iceberg_system_table(std::string_view name, const Catalog& catalog, const Settings& settings);
+std::shared_ptr<const plan::Source> iceberg_system_table(std::string_view name, const Catalog& catalog,
+                                                         const Settings& settings);
 std::vector<std::string> iceberg_system_table_names();
 
 }  // namespace firn::table

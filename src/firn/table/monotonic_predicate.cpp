@@ -39,16 +39,22 @@ std::vector<Window> windows_of(TypeKind kind) {
     };
     constexpr int64_t kMicros = kSecondsPerDay * 1'000'000;
     switch (kind) {
-        case TypeKind::Int: return {{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}};
-        case TypeKind::Long: return {{-(int64_t{1} << 62), int64_t{1} << 62}};
-        case TypeKind::Date: return days(1);
+        case TypeKind::Int:
+            return {{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}};
+        case TypeKind::Long:
+            return {{-(int64_t{1} << 62), int64_t{1} << 62}};
+        case TypeKind::Date:
+            return days(1);
         case TypeKind::Timestamp:
-        case TypeKind::TimestampTz: return days(kMicros);
+        case TypeKind::TimestampTz:
+            return days(kMicros);
         case TypeKind::TimestampNs:
         case TypeKind::TimestampTzNs:
             // The int64 of nanoseconds ends in 2262.
-            return {{kDay1900 * kMicros * 1000, std::numeric_limits<int64_t>::max() - 1}, {kMicros * 1000, kDay2105 * kMicros * 1000}};
-        default: return {};
+            return {{kDay1900 * kMicros * 1000, std::numeric_limits<int64_t>::max() - 1},
+                    {kMicros * 1000, kDay2105 * kMicros * 1000}};
+        default:
+            return {};
     }
 }
 
@@ -64,9 +70,12 @@ int direction_of(const Expression& expression, const VectorPtr& ends) {
         const VectorPtr values = flatten(evaluate(*expression.arguments[i], ends));
         const VectorPtr low = slice(values, inner > 0 ? 0 : 1, 1), high = slice(values, inner > 0 ? 1 : 0, 1);
         switch (expression.function->monotonic_between(i, *low, *high)) {
-            case functions::Monotonic::Increasing: return inner;
-            case functions::Monotonic::Decreasing: return -inner;
-            case functions::Monotonic::No: return 0;
+            case functions::Monotonic::Increasing:
+                return inner;
+            case functions::Monotonic::Decreasing:
+                return -inner;
+            case functions::Monotonic::No:
+                return 0;
         }
     }
     return 0;
@@ -74,8 +83,10 @@ int direction_of(const Expression& expression, const VectorPtr& ends) {
 
 VectorPtr evaluate(const Expression& expression, const VectorPtr& column) {
     switch (expression.kind) {
-        case Expression::Kind::Column: return column;
-        case Expression::Kind::Constant: return Vector::constant(expression.constant, column->size());
+        case Expression::Kind::Column:
+            return column;
+        case Expression::Kind::Constant:
+            return Vector::constant(expression.constant, column->size());
         default: {
             std::vector<VectorPtr> arguments;
             for (const auto& argument : expression.arguments) arguments.push_back(evaluate(*argument, column));
@@ -156,27 +167,41 @@ VectorPtr column_values_at(const TypePtr& type, TypeKind kind, std::initializer_
 }
 
 /// Where f(x) op c inside of the window; null where it cannot be said.
-PredicatePtr predicate_in(const Question& question, const iceberg::NestedField& field, PredicateOp op, const Window& window, bool rising) {
+PredicatePtr predicate_in(const Question& question, const iceberg::NestedField& field, PredicateOp op,
+                          const Window& window, bool rising) {
     // Rising: f(x) >= c from `reach` on, f(x) > c from `pass` on. Falling: until there.
     const auto reach = first(question, false, rising, window);
     const auto pass = first(question, true, rising, window);
     if (!reach || !pass) return nullptr;
-    const auto literal = [&](__int128 at) { return Literal::of(field.type, Datum::integral(field.type->kind, static_cast<int64_t>(at))); };
+    const auto literal = [&](__int128 at) {
+        return Literal::of(field.type, Datum::integral(field.type->kind, static_cast<int64_t>(at)));
+    };
     const auto from = [&](__int128 at) { return Predicate::term(PredicateOp::GtEq, field.id, {literal(at)}); };
     const auto before = [&](__int128 at) { return Predicate::term(PredicateOp::Lt, field.id, {literal(at)}); };
     PredicatePtr inside;
     switch (op) {
         case PredicateOp::Eq:
-            inside = rising ? Predicate::conjunction({from(*reach), before(*pass)}) : Predicate::conjunction({from(*pass), before(*reach)});
+            inside = rising ? Predicate::conjunction({from(*reach), before(*pass)})
+                            : Predicate::conjunction({from(*pass), before(*reach)});
             break;
-        case PredicateOp::GtEq: inside = rising ? from(*reach) : before(*reach); break;
-        case PredicateOp::Gt: inside = rising ? from(*pass) : before(*pass); break;
-        case PredicateOp::Lt: inside = rising ? before(*reach) : from(*reach); break;
-        case PredicateOp::LtEq: inside = rising ? before(*pass) : from(*pass); break;
-        default: return nullptr;
+        case PredicateOp::GtEq:
+            inside = rising ? from(*reach) : before(*reach);
+            break;
+        case PredicateOp::Gt:
+            inside = rising ? from(*pass) : before(*pass);
+            break;
+        case PredicateOp::Lt:
+            inside = rising ? before(*reach) : from(*reach);
+            break;
+        case PredicateOp::LtEq:
+            inside = rising ? before(*pass) : from(*pass);
+            break;
+        default:
+            return nullptr;
     }
     if (field.type->kind == TypeKind::Int) return inside;
-    return Predicate::disjunction({std::move(inside), before(window.least), Predicate::term(PredicateOp::Gt, field.id, {literal(window.greatest)})});
+    return Predicate::disjunction({std::move(inside), before(window.least),
+                                   Predicate::term(PredicateOp::Gt, field.id, {literal(window.greatest)})});
 }
 
 }  // namespace
@@ -185,10 +210,12 @@ PredicatePtr monotonic_predicate(const Expression& call, const iceberg::NestedFi
                                  const Vector& value) {
     for (const Window& window : windows_of(field.type->kind)) {
         try {
-            const VectorPtr ends = column_values_at(column_in(call).type, field.type->kind, {window.least, window.greatest});
+            const VectorPtr ends =
+                column_values_at(column_in(call).type, field.type->kind, {window.least, window.greatest});
             const int direction = direction_of(call, ends);
             if (direction == 0) continue;
-            if (auto predicate = predicate_in(Question(call, field, value), field, op, window, direction > 0)) return predicate;
+            if (auto predicate = predicate_in(Question(call, field, value), field, op, window, direction > 0))
+                return predicate;
         } catch (const Error&) {
             // The function, or the comparison, fails for some value: nothing is said, and the filter itself will tell.
         }

@@ -19,7 +19,8 @@ struct Sequence {
 
 class NumbersScan : public plan::Scan {
 public:
-    NumbersScan(Sequence sequence, plan::ScanRequest request) : sequence_(std::move(sequence)), request_(std::move(request)) {}
+    NumbersScan(Sequence sequence, plan::ScanRequest request)
+        : sequence_(std::move(sequence)), request_(std::move(request)) {}
 
     std::unique_ptr<plan::ScanTask> next_task() override {
         const uint64_t begin = next_.fetch_add(kTaskRows);
@@ -31,7 +32,8 @@ public:
 private:
     class Task : public plan::ScanTask {
     public:
-        Task(const NumbersScan& scan, uint64_t begin, uint64_t end) : scan_(scan), begin_(begin), end_(end), filter_(scan.request_.filters) {}
+        Task(const NumbersScan& scan, uint64_t begin, uint64_t end)
+            : scan_(scan), begin_(begin), end_(end), filter_(scan.request_.filters) {}
 
         bool next(Batch& batch) override {
             if (begin_ >= end_) return false;
@@ -70,14 +72,16 @@ private:
 
 class NumbersSource : public plan::Source {
 public:
-    NumbersSource(Sequence sequence, std::string description) : sequence_(std::move(sequence)), description_(std::move(description)) {
+    NumbersSource(Sequence sequence, std::string description)
+        : sequence_(std::move(sequence)), description_(std::move(description)) {
         columns_.push_back({sequence_.column, sequence_.type, false, ""});
     }
     const std::vector<plan::SourceColumn>& columns() const override { return columns_; }
     std::optional<uint64_t> row_count_estimate() const override { return sequence_.count; }
     std::unique_ptr<plan::Scan> scan(const plan::ScanRequest& request) const override {
         Sequence sequence = sequence_;
-        if (request.limit && request.filters.empty()) sequence.count = std::min<uint64_t>(sequence.count, *request.limit);
+        if (request.limit && request.filters.empty())
+            sequence.count = std::min<uint64_t>(sequence.count, *request.limit);
         return std::make_unique<NumbersScan>(std::move(sequence), request);
     }
     std::string description() const override { return description_; }
@@ -113,7 +117,8 @@ std::shared_ptr<const plan::Source> numbers_table(const TableCall& call) {
         if (given > 1) sequence.first = call.number(0, "the first number");
         if (given > 2) {
             sequence.step = call.number(2, "the step");
-            if (sequence.step == 0) fail(ErrorCode::BAD_ARGUMENTS, "Table function '{}': the step cannot be 0", call.name);
+            if (sequence.step == 0)
+                fail(ErrorCode::BAD_ARGUMENTS, "Table function '{}': the step cannot be 0", call.name);
             sequence.count = (sequence.count + sequence.step - 1) / sequence.step;
         }
     }

@@ -8,8 +8,9 @@ namespace firn::table {
 namespace {
 
 bool any_id(const std::vector<file::FileField>& level) {
-    return std::any_of(level.begin(), level.end(),
-                       [](const file::FileField& field) { return field.field_id.has_value() || any_id(field.children); });
+    return std::any_of(level.begin(), level.end(), [](const file::FileField& field) {
+        return field.field_id.has_value() || any_id(field.children);
+    });
 }
 
 void own_ids(const std::vector<file::FileField>& level, std::unordered_map<int, int32_t>& ids) {
@@ -23,10 +24,14 @@ void own_ids(const std::vector<file::FileField>& level, std::unordered_map<int, 
 bool same_shape(const iceberg::Type& type, const file::FileField& field) {
     const TypeId id = unwrap(field.type)->id();
     switch (type.kind) {
-        case iceberg::TypeKind::Struct: return id == TypeId::Tuple;
-        case iceberg::TypeKind::List: return id == TypeId::Array;
-        case iceberg::TypeKind::Map: return id == TypeId::Map;
-        default: return field.children.empty() || type.kind == iceberg::TypeKind::Variant;
+        case iceberg::TypeKind::Struct:
+            return id == TypeId::Tuple;
+        case iceberg::TypeKind::List:
+            return id == TypeId::Array;
+        case iceberg::TypeKind::Map:
+            return id == TypeId::Map;
+        default:
+            return field.children.empty() || type.kind == iceberg::TypeKind::Variant;
     }
 }
 
@@ -38,9 +43,12 @@ bool same_shape(const iceberg::Type& type, const file::FileField& field) {
 }  // namespace
 
 FileFields::FileFields(const file::DataFile& file, const iceberg::NameMapping* mapping) : top_(file.fields()) {
-    if (any_id(top_)) own_ids(top_, ids_);
-    else if (mapping) map_names(top_, mapping->fields);
-    else by_name_ = true;
+    if (any_id(top_))
+        own_ids(top_, ids_);
+    else if (mapping)
+        map_names(top_, mapping->fields);
+    else
+        by_name_ = true;
 }
 
 void FileFields::map_names(const std::vector<file::FileField>& level,
@@ -65,7 +73,8 @@ void FileFields::map_names(const std::vector<file::FileField>& level,
     }
 }
 
-const file::FileField* FileFields::find(const std::vector<file::FileField>& level, int32_t id, std::string_view name) const {
+const file::FileField* FileFields::find(const std::vector<file::FileField>& level, int32_t id,
+                                        std::string_view name) const {
     for (const auto& field : level) {
         if (by_name_) {
             if (field.name == name) return &field;
@@ -96,7 +105,8 @@ const file::FileField* FileFields::find_path(const iceberg::Schema& schema, int3
 namespace {
 
 /// A list's element and a map's key and value are there by position, whatever id the file gives them.
-void read_parts(file::ReadField& read, const iceberg::Type& type, const file::FileField& found, const FileFields& file) {
+void read_parts(file::ReadField& read, const iceberg::Type& type, const file::FileField& found,
+                const FileFields& file) {
     read.source = found.index;
     if (type.is_primitive()) return;
     const auto& types = unwrap(read.type)->children();

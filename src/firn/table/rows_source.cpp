@@ -64,7 +64,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const plan::Source> make_rows_source(std::string name, std::vector<plan::SourceColumn> columns, MakeRows make) {
+std::shared_ptr<const plan::Source> make_rows_source(std::string name, std::vector<plan::SourceColumn> columns,
+                                                     MakeRows make) {
     return std::make_shared<RowsSource>(std::move(name), std::move(columns), std::move(make));
 }
 

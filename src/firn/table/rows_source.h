@@ -30,6 +30,7 @@ private:
 };
 
 using MakeRows = std::function<void(RowsBuilder&)>;
-std::shared_ptr<const plan::Source> make_rows_source(std::string name, std::vector<plan::SourceColumn> columns, MakeRows make);
+std::shared_ptr<const plan::Source> make_rows_source(std::string name, std::vector<plan::SourceColumn> columns,
+                                                     MakeRows make);
 
 }  // namespace firn::table

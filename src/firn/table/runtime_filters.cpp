@@ -10,7 +10,8 @@ namespace firn::table {
 namespace {
 
 /// Whether `range` shows that no value can pass.
-bool range_fails(const plan::RuntimeFilter::Content& content, const iceberg::ValueRange& range, const iceberg::Type& type) {
+bool range_fails(const plan::RuntimeFilter::Content& content, const iceberg::ValueRange& range,
+                 const iceberg::Type& type) {
     if (content.empty) return true;
     if (content.keep_nulls && (range.may_be_null || range.may_be_nan)) return false;
     if (!range.may_be_value && !range.may_be_nan) return true;
@@ -81,7 +82,8 @@ bool unit_fails_runtime_filters(const ScanContext& context, const OpenedFile& fi
     });
 }
 
-Selection RuntimeFilterTest::passing_rows(const std::shared_ptr<const plan::RuntimeFilter::Content>& wanted, const VectorPtr& values) {
+Selection RuntimeFilterTest::passing_rows(const std::shared_ptr<const plan::RuntimeFilter::Content>& wanted,
+                                          const VectorPtr& values) {
     if (wanted->empty) return {};
     const plan::RuntimeFilter::Content& content = *wanted;
     const Vector& base = values->flat_base();
@@ -91,7 +93,9 @@ Selection RuntimeFilterTest::passing_rows(const std::shared_ptr<const plan::Runt
     }
     content_ = wanted;
     const uint8_t* nulls = base.nulls();
-    const auto in_bloom = [&](const auto& value) { return !content.bloom || plan::bloom_might_contain(*content.bloom, hash_value(value)); };
+    const auto in_bloom = [&](const auto& value) {
+        return !content.bloom || plan::bloom_might_contain(*content.bloom, hash_value(value));
+    };
     Selection out;
     const bool fixed = dispatch_fixed(base.type()->physical(), [&]<typename T>() {
         const T* data = base.values<T>();

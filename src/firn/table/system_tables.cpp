@@ -14,12 +14,16 @@ TypePtr text() { return make_type(TypeId::String); }
 TypePtr flag() { return make_type(TypeId::UInt8); }
 
 std::shared_ptr<const plan::Source> one() {
-    return make_rows_source("system.one", {{"dummy", flag(), false, ""}}, [](RowsBuilder& rows) { rows[0].append<uint8_t>(0); });
+    return make_rows_source("system.one", {{"dummy", flag(), false, ""}},
+                            [](RowsBuilder& rows) { rows[0].append<uint8_t>(0); });
 }
 
 std::shared_ptr<const plan::Source> settings_table(const Settings& settings) {
     return make_rows_source("system.settings",
-                            {{"name", text(), false, "The setting"}, {"value", text(), false, "Its value now"}, {"changed", flag(), false, "Whether it was set"}, {"default", text(), false, "Its default"}},
+                            {{"name", text(), false, "The setting"},
+                             {"value", text(), false, "Its value now"},
+                             {"changed", flag(), false, "Whether it was set"},
+                             {"default", text(), false, "Its default"}},
                             [settings](RowsBuilder& rows) {
                                 for (const auto* setting : all_settings()) {
                                     rows[0].append_string(setting->name);
@@ -31,7 +35,9 @@ std::shared_ptr<const plan::Source> settings_table(const Settings& settings) {
 }
 
 std::shared_ptr<const plan::Source> functions_table() {
-    return make_rows_source("system.functions", {{"name", text(), false, "The function"}, {"is_aggregate", flag(), false, "Whether it is an aggregate function"}},
+    return make_rows_source("system.functions",
+                            {{"name", text(), false, "The function"},
+                             {"is_aggregate", flag(), false, "Whether it is an aggregate function"}},
                             [](RowsBuilder& rows) {
                                 for (const auto& name : functions::FunctionRegistry::instance().names()) {
                                     rows[0].append_string(name);
@@ -45,27 +51,31 @@ std::shared_ptr<const plan::Source> functions_table() {
 }
 
 std::shared_ptr<const plan::Source> databases_table(const Catalog& catalog) {
-    return make_rows_source("system.databases", {{"name", text(), false, ""}, {"engine", text(), false, ""}}, [&catalog](RowsBuilder& rows) {
-        for (const auto& name : catalog.databases()) {
-            rows[0].append_string(name);
-            rows[1].append_string("Memory");
-        }
-    });
+    return make_rows_source("system.databases", {{"name", text(), false, ""}, {"engine", text(), false, ""}},
+                            [&catalog](RowsBuilder& rows) {
+                                for (const auto& name : catalog.databases()) {
+                                    rows[0].append_string(name);
+                                    rows[1].append_string("Memory");
+                                }
+                            });
 }
 
 std::shared_ptr<const plan::Source> tables_table(const Catalog& catalog) {
-    return make_rows_source(
-        "system.tables", {{"database", text(), false, ""}, {"name", text(), false, ""}, {"engine", text(), false, ""}, {"create_table_query", text(), false, ""}},
-        [&catalog](RowsBuilder& rows) {
-            for (const auto& database : catalog.databases())
-                for (const auto& table : catalog.tables(database)) {
-                    const TableEntry* entry = catalog.find(database, table);
-                    rows[0].append_string(database);
-                    rows[1].append_string(table);
-                    rows[2].append_string(entry ? entry->engine : "System");
-                    rows[3].append_string(entry ? entry->create_query : "");
-                }
-        });
+    return make_rows_source("system.tables",
+                            {{"database", text(), false, ""},
+                             {"name", text(), false, ""},
+                             {"engine", text(), false, ""},
+                             {"create_table_query", text(), false, ""}},
+                            [&catalog](RowsBuilder& rows) {
+                                for (const auto& database : catalog.databases())
+                                    for (const auto& table : catalog.tables(database)) {
+                                        const TableEntry* entry = catalog.find(database, table);
+                                        rows[0].append_string(database);
+                                        rows[1].append_string(table);
+                                        rows[2].append_string(entry ? entry->engine : "System");
+                                        rows[3].append_string(entry ? entry->create_query : "");
+                                    }
+                            });
 }
 
 }  // namespace
@@ -77,7 +87,8 @@ std::vector<std::string> system_table_names() {
     return names;
 }
 
-std::shared_ptr<const plan::Source> system_table(std::string_view name, const Catalog& catalog, const Settings& settings) {
+std::shared_ptr<const plan::Source> system_table(std::string_view name, const Catalog& catalog,
+                                                 const Settings& settings) {
     if (name == "one") return one();
     if (name == "settings") return settings_table(settings);
     if (name == "functions") return functions_table();

@@ -14,9 +14,9 @@ namespace firn::table {
 
 /// What a table function is called with.
 struct TableCall {
-    std::string name;                                   // as written
+    std::string name;  // as written
     std::vector<plan::TableFunctionArgument> arguments;
-    Settings settings;                                  // the query's, with those inside the call on top
+    Settings settings;  // the query's, with those inside the call on top
     const Catalog* catalog = nullptr;
 
     /// Argument as text: a constant string, or a bare word. BAD_ARGUMENTS, NUMBER_OF_ARGUMENTS_DOESNT_MATCH otherwise.
@@ -35,7 +35,8 @@ std::shared_ptr<const plan::Source> file_table(const TableCall& call);
 std::shared_ptr<const plan::Source> numbers_table(const TableCall& call);
 
 /// Tables of database system; null where there is none by that name.
-std::shared_ptr<const plan::Source> system_table(std::string_view name, const Catalog& catalog, const Settings& settings);
+std::shared_ptr<const plan::Source> system_table(std::string_view name, const Catalog& catalog,
+                                                 const Settings& settings);
 std::vector<std::string> system_table_names();
 
 }  // namespace firn::table

@@ -30,8 +30,10 @@ Ranges unite(Ranges a, const Ranges& b) {
     std::sort(a.begin(), a.end());
     Ranges out;
     for (const auto& range : a) {
-        if (!out.empty() && range.first <= out.back().second) out.back().second = std::max(out.back().second, range.second);
-        else out.push_back(range);
+        if (!out.empty() && range.first <= out.back().second)
+            out.back().second = std::max(out.back().second, range.second);
+        else
+            out.push_back(range);
     }
     return out;
 }
@@ -40,7 +42,11 @@ Ranges unite(Ranges a, const Ranges& b) {
 class UnitJudge {
 public:
     UnitJudge(const ScanContext& context, const FileFields& fields, const OpenedFile& file, size_t unit)
-        : schema_(*context.source->choice().schema), fields_(fields), file_(file), unit_(unit), rows_(file.file->unit_rows(unit)) {}
+        : schema_(*context.source->choice().schema),
+          fields_(fields),
+          file_(file),
+          unit_(unit),
+          rows_(file.file->unit_rows(unit)) {}
 
     iceberg::Verdict verdict(const Predicate& predicate) const {
         return iceberg::judge(predicate, [&](int32_t id) {
@@ -54,9 +60,11 @@ public:
     bool might_contain(const Predicate& predicate) const {
         switch (predicate.kind) {
             case Predicate::Kind::And:
-                return std::all_of(predicate.children.begin(), predicate.children.end(), [&](const auto& child) { return might_contain(*child); });
+                return std::all_of(predicate.children.begin(), predicate.children.end(),
+                                   [&](const auto& child) { return might_contain(*child); });
             case Predicate::Kind::Or:
-                return std::any_of(predicate.children.begin(), predicate.children.end(), [&](const auto& child) { return might_contain(*child); });
+                return std::any_of(predicate.children.begin(), predicate.children.end(),
+                                   [&](const auto& child) { return might_contain(*child); });
             case Predicate::Kind::Term:
                 return might_contain_term(predicate);
             default:
@@ -98,7 +106,8 @@ private:
     ValueRange range_of(const file::ValueStatistics& statistics, const file::FileField& leaf, int32_t id) const {
         ValueRange range = range_of_statistics(statistics, strip_nullable(leaf.type), *schema_.field(id));
         // Below an optional struct, other formats count only the rows that have the struct.
-        if (schema_.place(id)->parent_id >= 0 && file_.file->format() != file::Format::Parquet) range.may_be_null = true;
+        if (schema_.place(id)->parent_id >= 0 && file_.file->format() != file::Format::Parquet)
+            range.may_be_null = true;
         return range;
     }
 
@@ -117,7 +126,8 @@ private:
     }
 
     /// The value in the file's own type; nothing where the file's type is another (then the filter is not asked).
-    static std::optional<VectorPtr> as_stored(const iceberg::Literal& value, const TypePtr& natural, const iceberg::NestedField& field) {
+    static std::optional<VectorPtr> as_stored(const iceberg::Literal& value, const TypePtr& natural,
+                                              const iceberg::NestedField& field) {
         if (value.datum.is_floating() && value.datum.real() == 0) return std::nullopt;  // -0.0 hashes otherwise
         const TypePtr column = sql_type(*field.type, true, {});
         if (!same_type(natural, column)) {
@@ -143,8 +153,10 @@ private:
                 count_event(ProfileEvent::ParquetPrunedPages);
                 continue;
             }
-            if (!out.empty() && out.back().second == page.first_row) out.back().second += page.rows;
-            else out.emplace_back(page.first_row, page.first_row + page.rows);
+            if (!out.empty() && out.back().second == page.first_row)
+                out.back().second += page.rows;
+            else
+                out.emplace_back(page.first_row, page.first_row + page.rows);
         }
         return out;
     }
@@ -157,8 +169,8 @@ private:
 };
 
 /// A bound of the natural type as a value of the field's type.
-std::optional<iceberg::Datum> bound_datum(const VectorPtr& bound, const TypePtr& natural, const iceberg::NestedField& field,
-                                          ValueRange& range) {
+std::optional<iceberg::Datum> bound_datum(const VectorPtr& bound, const TypePtr& natural,
+                                          const iceberg::NestedField& field, ValueRange& range) {
     if (!bound) return std::nullopt;
     try {
         const TypePtr wanted = sql_type(*field.type, true, {});
@@ -172,21 +184,26 @@ std::optional<iceberg::Datum> bound_datum(const VectorPtr& bound, const TypePtr&
 
 }  // namespace
 
-ValueRange range_of_statistics(const file::ValueStatistics& statistics, const TypePtr& type, const iceberg::NestedField& field) {
+ValueRange range_of_statistics(const file::ValueStatistics& statistics, const TypePtr& type,
+                               const iceberg::NestedField& field) {
     ValueRange range;
-    if (const auto lower = bound_datum(statistics.min, strip_nullable(type), field, range); lower && !lower->is_null() && !lower->is_nan())
+    if (const auto lower = bound_datum(statistics.min, strip_nullable(type), field, range);
+        lower && !lower->is_null() && !lower->is_nan())
         range.lower = lower;
-    if (const auto upper = bound_datum(statistics.max, strip_nullable(type), field, range); upper && !upper->is_null() && !upper->is_nan())
+    if (const auto upper = bound_datum(statistics.max, strip_nullable(type), field, range);
+        upper && !upper->is_null() && !upper->is_nan())
         range.upper = upper;
     if (statistics.null_count) {
         if (*statistics.null_count == 0) range.may_be_null = false;
-        if (statistics.values > 0 && *statistics.null_count >= statistics.values) range.may_be_value = range.may_be_nan = false;
+        if (statistics.values > 0 && *statistics.null_count >= statistics.values)
+            range.may_be_value = range.may_be_nan = false;
     }
     if (statistics.nan_count && *statistics.nan_count == 0) range.may_be_nan = false;
     return range;
 }
 
-std::vector<UnitWork> plan_units(ScanContext& context, const FileFields& fields, const std::shared_ptr<const OpenedFile>& file) {
+std::vector<UnitWork> plan_units(ScanContext& context, const FileFields& fields,
+                                 const std::shared_ptr<const OpenedFile>& file) {
     std::vector<UnitWork> out;
     const bool prune = context.source->options().prune && context.predicate->kind != Predicate::Kind::True;
     for (size_t unit = 0; unit < file->file->units(); ++unit) {

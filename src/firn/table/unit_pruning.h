@@ -11,6 +11,7 @@ iceberg::ValueRange range_of_statistics(const file::ValueStatistics& statistics,
                                         const iceberg::NestedField& field);
 
 /// The work of a file: its units that may match, with the rows that may.
-std::vector<UnitWork> plan_units(ScanContext& context, const FileFields& fields, const std::shared_ptr<const OpenedFile>& file);
+std::vector<UnitWork> plan_units(ScanContext& context, const FileFields& fields,
+                                 const std::shared_ptr<const OpenedFile>& file);
 
 }  // namespace firn::table

@@ -21,7 +21,10 @@ constexpr size_t kTrialBatches = 4;
 class UnitTask : public plan::ScanTask {
 public:
     UnitTask(ScanContext& context, UnitWork work)
-        : context_(context), work_(std::move(work)), file_(*work_.file), first_row_(file_.file->unit_first_row(work_.unit)) {
+        : context_(context),
+          work_(std::move(work)),
+          file_(*work_.file),
+          first_row_(file_.file->unit_first_row(work_.unit)) {
         count_event(ProfileEvent::ParquetReadRowGroups);
         std::vector<file::ReadField> reads = file_.columns;
         for (const auto& key : file_.key_columns) reads.push_back(key);
@@ -57,7 +60,9 @@ private:
         }
         while (range_ < work_.ranges.size()) {
             check_cancelled();
-            if (context_.request.limit && context_.rows_given.load(std::memory_order_relaxed) >= *context_.request.limit) return false;
+            if (context_.request.limit &&
+                context_.rows_given.load(std::memory_order_relaxed) >= *context_.request.limit)
+                return false;
             const uint64_t end = work_.ranges[range_].second;
             if (row_ >= end) {
                 if (++range_ < work_.ranges.size()) row_ = work_.ranges[range_].first;
@@ -90,7 +95,8 @@ private:
 
     bool read_chunk(Batch& batch) {
         all_ = true;
-        if (file_.deletes.positions && file_.deletes.positions->remaining(first_row_ + begin_, count_, selection_)) all_ = false;
+        if (file_.deletes.positions && file_.deletes.positions->remaining(first_row_ + begin_, count_, selection_))
+            all_ = false;
         if (selected() == 0) return false;
         columns_.assign(context_.request.columns.size(), nullptr);
         if (!apply_runtime_filters()) return false;
@@ -104,9 +110,12 @@ private:
         batch.columns.clear();
         for (size_t i = 0; i < columns_.size(); ++i) {
             const bool wanted = context_.request.output.empty() || context_.request.output[i];
-            if (wanted) batch.columns.push_back(column(i));
-            else if (columns_[i]) batch.columns.push_back(columns_[i]);
-            else batch.columns.push_back(Vector::defaults(type_of(i), batch.rows));
+            if (wanted)
+                batch.columns.push_back(column(i));
+            else if (columns_[i])
+                batch.columns.push_back(columns_[i]);
+            else
+                batch.columns.push_back(Vector::defaults(type_of(i), batch.rows));
         }
         return true;
     }
@@ -123,9 +132,11 @@ private:
         if (file_.constants[i]) return Vector::constant(file_.constants[i], selected());
         const auto virtual_column = context_.source->virtual_column(context_.request.columns[i]);
         if (!virtual_column) return reader_->read(static_cast<size_t>(reader_index_[i]), begin_, count_, selection());
-        if (*virtual_column == VirtualColumn::RowNumber) return row_numbers(type_of(i), static_cast<int64_t>(first_row_ + begin_));
+        if (*virtual_column == VirtualColumn::RowNumber)
+            return row_numbers(type_of(i), static_cast<int64_t>(first_row_ + begin_));
         VectorPtr stored;
-        if (reader_index_[i] >= 0) stored = reader_->read(static_cast<size_t>(reader_index_[i]), begin_, count_, selection());
+        if (reader_index_[i] >= 0)
+            stored = reader_->read(static_cast<size_t>(reader_index_[i]), begin_, count_, selection());
         return lineage(*virtual_column, stored, type_of(i));
     }
 
@@ -141,9 +152,12 @@ private:
         const auto& file = file_.planned->file;
         const auto first_row_id = file.manifest->first_row_id(file.entry);
         VectorPtr inherited;
-        if (!first_row_id) inherited = Vector::defaults(type, selected());
-        else if (which == VirtualColumn::RowId) inherited = row_numbers(type, *first_row_id + static_cast<int64_t>(first_row_ + begin_));
-        else inherited = Vector::constant(make_value<int64_t>(type, file.sequence_number()), selected());
+        if (!first_row_id)
+            inherited = Vector::defaults(type, selected());
+        else if (which == VirtualColumn::RowId)
+            inherited = row_numbers(type, *first_row_id + static_cast<int64_t>(first_row_ + begin_));
+        else
+            inherited = Vector::constant(make_value<int64_t>(type, file.sequence_number()), selected());
         if (!stored) return inherited;
         VectorBuilder builder(type);
         builder.reserve(selected());
@@ -180,7 +194,9 @@ private:
             const auto& filter = *context_.request.runtime_filters[f];
             if (!filter.ready.load(std::memory_order_acquire)) continue;
             Trial& trial = trials_[f];
-            if (trial.batches >= kTrialBatches && static_cast<double>(trial.passed) > kUselessRatio * static_cast<double>(trial.rows)) continue;
+            if (trial.batches >= kTrialBatches &&
+                static_cast<double>(trial.passed) > kUselessRatio * static_cast<double>(trial.rows))
+                continue;
             const auto content = filter.content();
             if (!content) continue;
             const size_t before = selected();
@@ -199,7 +215,7 @@ private:
         for (size_t k = 0; k < file_.keys.size(); ++k) {
             const int reader = reader_index_[file_.columns.size() + k];
             const auto& read = file_.key_columns[k];
-            VectorPtr column = reader >= 0 ? reader_->read(static_cast<size_t>(reader), begin_, count_, selection())
+            VectorPtr column = reader >= 0    ? reader_->read(static_cast<size_t>(reader), begin_, count_, selection())
                                : read.missing ? Vector::constant(read.missing, selected())
                                               : Vector::defaults(read.type, selected());
             keys.push_back(file_.keys[k].values(column));

@@ -13,7 +13,10 @@ struct CivilDate {
 
 /// Rounds toward minus infinity; b > 0.
 constexpr int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-constexpr int64_t floor_modulo(int64_t a, int64_t b) { const int64_t r = a % b; return r < 0 ? r + b : r; }
+constexpr int64_t floor_modulo(int64_t a, int64_t b) {
+    const int64_t r = a % b;
+    return r < 0 ? r + b : r;
+}
 
 /// Days since 1970-01-01. month 1..12; day may be anything (it is added).
 constexpr int64_t days_from_civil(int64_t year, int month, int64_t day) {

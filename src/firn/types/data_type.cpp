@@ -16,29 +16,38 @@ struct SimpleType {
 };
 
 // In the order of TypeId.
-constexpr SimpleType kSimpleTypes[] = {
-    {"Nothing", Physical::None},     {"Bool", Physical::UInt8},       {"UInt8", Physical::UInt8},
-    {"UInt16", Physical::UInt16},    {"UInt32", Physical::UInt32},    {"UInt64", Physical::UInt64},
-    {"UInt128", Physical::UInt128},  {"UInt256", Physical::UInt256},  {"Int8", Physical::Int8},
-    {"Int16", Physical::Int16},      {"Int32", Physical::Int32},      {"Int64", Physical::Int64},
-    {"Int128", Physical::Int128},    {"Int256", Physical::Int256},    {"Float32", Physical::Float32},
-    {"Float64", Physical::Float64},  {"Decimal", Physical::Int64},    {"Date", Physical::UInt16},
-    {"Date32", Physical::Int32},     {"DateTime", Physical::UInt32},  {"DateTime64", Physical::Int64},
-    {"Time", Physical::Int32},       {"Time64", Physical::Int64},     {"Interval", Physical::Int64},
-    {"String", Physical::Str},       {"FixedString", Physical::Str},  {"UUID", Physical::UInt128},
-    {"IPv4", Physical::UInt32},      {"IPv6", Physical::UInt128},     {"Enum8", Physical::Int8},
-    {"Enum16", Physical::Int16},     {"Array", Physical::Array},      {"Map", Physical::Array},
-    {"Tuple", Physical::Tuple},      {"Nullable", Physical::None},    {"LowCardinality", Physical::None},
-    {"Function", Physical::None},    {"AggregateFunction", Physical::Str}, {"Dynamic", Physical::None},
-    {"JSON", Physical::None},        {"Variant", Physical::None}};
+constexpr SimpleType kSimpleTypes[] = {{"Nothing", Physical::None},     {"Bool", Physical::UInt8},
+                                       {"UInt8", Physical::UInt8},      {"UInt16", Physical::UInt16},
+                                       {"UInt32", Physical::UInt32},    {"UInt64", Physical::UInt64},
+                                       {"UInt128", Physical::UInt128},  {"UInt256", Physical::UInt256},
+                                       {"Int8", Physical::Int8},        {"Int16", Physical::Int16},
+                                       {"Int32", Physical::Int32},      {"Int64", Physical::Int64},
+                                       {"Int128", Physical::Int128},    {"Int256", Physical::Int256},
+                                       {"Float32", Physical::Float32},  {"Float64", Physical::Float64},
+                                       {"Decimal", Physical::Int64},    {"Date", Physical::UInt16},
+                                       {"Date32", Physical::Int32},     {"DateTime", Physical::UInt32},
+                                       {"DateTime64", Physical::Int64}, {"Time", Physical::Int32},
+                                       {"Time64", Physical::Int64},     {"Interval", Physical::Int64},
+                                       {"String", Physical::Str},       {"FixedString", Physical::Str},
+                                       {"UUID", Physical::UInt128},     {"IPv4", Physical::UInt32},
+                                       {"IPv6", Physical::UInt128},     {"Enum8", Physical::Int8},
+                                       {"Enum16", Physical::Int16},     {"Array", Physical::Array},
+                                       {"Map", Physical::Array},        {"Tuple", Physical::Tuple},
+                                       {"Nullable", Physical::None},    {"LowCardinality", Physical::None},
+                                       {"Function", Physical::None},    {"AggregateFunction", Physical::Str},
+                                       {"Dynamic", Physical::None},     {"JSON", Physical::None},
+                                       {"Variant", Physical::None}};
 
 std::string quoted(std::string_view text, char quote) {
     std::string out(1, quote);
     for (char c : text) {
         if (c == quote || c == '\\') out.push_back('\\');
-        if (c == '\n') out += "\\n";
-        else if (c == '\t') out += "\\t";
-        else out.push_back(c);
+        if (c == '\n')
+            out += "\\n";
+        else if (c == '\t')
+            out += "\\t";
+        else
+            out.push_back(c);
     }
     out.push_back(quote);
     return out;
@@ -306,7 +315,7 @@ TypePtr integer_type(int bits, bool is_signed) {
 }
 
 std::string_view interval_name(IntervalKind kind) {
-    constexpr std::string_view names[] = {"Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour",
+    constexpr std::string_view names[] = {"Nanosecond", "Microsecond", "Millisecond", "Second",  "Minute", "Hour",
                                           "Day",        "Week",        "Month",       "Quarter", "Year"};
     return names[static_cast<size_t>(kind)];
 }
@@ -339,8 +348,11 @@ void append_pretty(std::string& out, const DataType& type, size_t indent) {
         case TypeId::Map:
         case TypeId::Nullable:
         case TypeId::LowCardinality:
-        case TypeId::Tuple: break;
-        default: out += type.name(); return;
+        case TypeId::Tuple:
+            break;
+        default:
+            out += type.name();
+            return;
     }
     const bool named = type.id() == TypeId::Tuple && !type.names().empty();
     out += type.name().substr(0, type.name().find('('));

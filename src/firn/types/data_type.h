@@ -22,39 +22,81 @@ using TypePtr = std::shared_ptr<const DataType>;
 enum class TypeId : uint8_t {
     Nothing,  // type of NULL inside Nullable and of [] inside Array: has no values
     Bool,
-    UInt8, UInt16, UInt32, UInt64, UInt128, UInt256,
-    Int8, Int16, Int32, Int64, Int128, Int256,
-    Float32, Float64,
-    Decimal,     // precision 1..76, scale 0..precision; stored in 32, 64, 128 or 256 bits by precision (9, 18, 38, 76)
-    Date,        // days since 1970-01-01, 16 bits unsigned
-    Date32,      // days since 1970-01-01, 32 bits signed, the whole range
-    DateTime,    // seconds since the epoch, 32 bits unsigned; optional time zone
-    DateTime64,  // ticks of 10^-scale s since the epoch, 64 bits signed; scale 0..9; optional time zone
-    Time,        // seconds, 32 bits signed
-    Time64,      // ticks of 10^-scale s, 64 bits signed
-    Interval,    // a count of units (IntervalDay …), 64 bits signed
-    String,      // bytes
-    FixedString, // exactly `length` bytes; stored as StringRef of that size
-    UUID,        // 128 bits; the text's first digit is the most significant
-    IPv4,        // 32 bits, numeric
-    IPv6,        // 128 bits, the address's first byte is the most significant
-    Enum8, Enum16,
-    Array,     // one child
-    Map,       // two children: key, value; stored as Array(Tuple(key, value))
-    Tuple,     // any number of children, with or without names
-    Nullable,  // one child
-    LowCardinality,  // one child
-    Function,  // type of a lambda argument; children: argument types, last the result
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    UInt128,
+    UInt256,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Int128,
+    Int256,
+    Float32,
+    Float64,
+    Decimal,      // precision 1..76, scale 0..precision; stored in 32, 64, 128 or 256 bits by precision (9, 18, 38, 76)
+    Date,         // days since 1970-01-01, 16 bits unsigned
+    Date32,       // days since 1970-01-01, 32 bits signed, the whole range
+    DateTime,     // seconds since the epoch, 32 bits unsigned; optional time zone
+    DateTime64,   // ticks of 10^-scale s since the epoch, 64 bits signed; scale 0..9; optional time zone
+    Time,         // seconds, 32 bits signed
+    Time64,       // ticks of 10^-scale s, 64 bits signed
+    Interval,     // a count of units (IntervalDay …), 64 bits signed
+    String,       // bytes
+    FixedString,  // exactly `length` bytes; stored as StringRef of that size
+    UUID,         // 128 bits; the text's first digit is the most significant
+    IPv4,         // 32 bits, numeric
+    IPv6,         // 128 bits, the address's first byte is the most significant
+    Enum8,
+    Enum16,
+    Array,              // one child
+    Map,                // two children: key, value; stored as Array(Tuple(key, value))
+    Tuple,              // any number of children, with or without names
+    Nullable,           // one child
+    LowCardinality,     // one child
+    Function,           // type of a lambda argument; children: argument types, last the result
     AggregateFunction,  // a state; `text` names the function and its arguments
-    Dynamic, JSON, Variant,  // names known, not yet supported
+    Dynamic,
+    JSON,
+    Variant,  // names known, not yet supported
 };
 
-enum class IntervalKind : uint8_t { Nanosecond, Microsecond, Millisecond, Second, Minute, Hour, Day, Week, Month, Quarter, Year };
+enum class IntervalKind : uint8_t {
+    Nanosecond,
+    Microsecond,
+    Millisecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year
+};
 
 /// How values lie in a flat vector. UInt8 serves Bool too; Str is StringRef; Nested has children; None has no values.
 enum class Physical : uint8_t {
-    None, UInt8, UInt16, UInt32, UInt64, UInt128, UInt256, Int8, Int16, Int32, Int64, Int128, Int256, Float32, Float64,
-    Str, Array, Tuple,
+    None,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    UInt128,
+    UInt256,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Int128,
+    Int256,
+    Float32,
+    Float64,
+    Str,
+    Array,
+    Tuple,
 };
 
 class DataType {
@@ -163,21 +205,50 @@ const Int256& wide_power_of_ten(int n);
 template <typename F>
 bool dispatch_fixed(Physical physical, F&& f) {
     switch (physical) {
-        case Physical::UInt8: f.template operator()<uint8_t>(); return true;
-        case Physical::UInt16: f.template operator()<uint16_t>(); return true;
-        case Physical::UInt32: f.template operator()<uint32_t>(); return true;
-        case Physical::UInt64: f.template operator()<uint64_t>(); return true;
-        case Physical::UInt128: f.template operator()<UInt128>(); return true;
-        case Physical::UInt256: f.template operator()<UInt256>(); return true;
-        case Physical::Int8: f.template operator()<int8_t>(); return true;
-        case Physical::Int16: f.template operator()<int16_t>(); return true;
-        case Physical::Int32: f.template operator()<int32_t>(); return true;
-        case Physical::Int64: f.template operator()<int64_t>(); return true;
-        case Physical::Int128: f.template operator()<Int128>(); return true;
-        case Physical::Int256: f.template operator()<Int256>(); return true;
-        case Physical::Float32: f.template operator()<float>(); return true;
-        case Physical::Float64: f.template operator()<double>(); return true;
-        default: return false;
+        case Physical::UInt8:
+            f.template operator()<uint8_t>();
+            return true;
+        case Physical::UInt16:
+            f.template operator()<uint16_t>();
+            return true;
+        case Physical::UInt32:
+            f.template operator()<uint32_t>();
+            return true;
+        case Physical::UInt64:
+            f.template operator()<uint64_t>();
+            return true;
+        case Physical::UInt128:
+            f.template operator()<UInt128>();
+            return true;
+        case Physical::UInt256:
+            f.template operator()<UInt256>();
+            return true;
+        case Physical::Int8:
+            f.template operator()<int8_t>();
+            return true;
+        case Physical::Int16:
+            f.template operator()<int16_t>();
+            return true;
+        case Physical::Int32:
+            f.template operator()<int32_t>();
+            return true;
+        case Physical::Int64:
+            f.template operator()<int64_t>();
+            return true;
+        case Physical::Int128:
+            f.template operator()<Int128>();
+            return true;
+        case Physical::Int256:
+            f.template operator()<Int256>();
+            return true;
+        case Physical::Float32:
+            f.template operator()<float>();
+            return true;
+        case Physical::Float64:
+            f.template operator()<double>();
+            return true;
+        default:
+            return false;
     }
 }
 

@@ -67,19 +67,27 @@ constexpr To number_cast(const From& value) {
     if constexpr (std::is_same_v<To, From>) {
         return value;
     } else if constexpr (kIs256<From>) {
-        if constexpr (std::is_same_v<To, Int256>) return Int256(value);
-        else if constexpr (std::is_same_v<To, UInt256>) return value.bits;
-        else if constexpr (kIsFloat<To>) return static_cast<To>(value.to_double());
+        if constexpr (std::is_same_v<To, Int256>)
+            return Int256(value);
+        else if constexpr (std::is_same_v<To, UInt256>)
+            return value.bits;
+        else if constexpr (kIsFloat<To>)
+            return static_cast<To>(value.to_double());
         else {
             const UInt256* bits;
-            if constexpr (std::is_same_v<From, Int256>) bits = &value.bits;
-            else bits = &value;
+            if constexpr (std::is_same_v<From, Int256>)
+                bits = &value.bits;
+            else
+                bits = &value;
             return static_cast<To>((static_cast<UInt128>(bits->limbs[1]) << 64) | bits->limbs[0]);
         }
     } else if constexpr (kIs256<To>) {
-        if constexpr (kIsFloat<From>) return number_cast<To>(float_to_256(static_cast<double>(value)));
-        else if constexpr (kIsSigned<From>) return number_cast<To>(Int256(static_cast<Int128>(value)));
-        else return number_cast<To>(UInt256(static_cast<UInt128>(value)));
+        if constexpr (kIsFloat<From>)
+            return number_cast<To>(float_to_256(static_cast<double>(value)));
+        else if constexpr (kIsSigned<From>)
+            return number_cast<To>(Int256(static_cast<Int128>(value)));
+        else
+            return number_cast<To>(UInt256(static_cast<UInt128>(value)));
     } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
         return float_to_integer<To>(value);
     } else {
@@ -89,18 +97,27 @@ constexpr To number_cast(const From& value) {
 
 template <typename T>
 T number_min() {
-    if constexpr (std::is_same_v<T, Int128>) return static_cast<Int128>(static_cast<UInt128>(1) << 127);
-    else if constexpr (std::is_same_v<T, Int256>) return Int256(UInt256(static_cast<UInt128>(1)) << 255);
-    else if constexpr (std::is_same_v<T, UInt128> || std::is_same_v<T, UInt256>) return T();
-    else return std::numeric_limits<T>::lowest();
+    if constexpr (std::is_same_v<T, Int128>)
+        return static_cast<Int128>(static_cast<UInt128>(1) << 127);
+    else if constexpr (std::is_same_v<T, Int256>)
+        return Int256(UInt256(static_cast<UInt128>(1)) << 255);
+    else if constexpr (std::is_same_v<T, UInt128> || std::is_same_v<T, UInt256>)
+        return T();
+    else
+        return std::numeric_limits<T>::lowest();
 }
 template <typename T>
 T number_max() {
-    if constexpr (std::is_same_v<T, Int128>) return static_cast<Int128>(~(static_cast<UInt128>(1) << 127));
-    else if constexpr (std::is_same_v<T, UInt128>) return ~static_cast<UInt128>(0);
-    else if constexpr (std::is_same_v<T, Int256>) return Int256(~(UInt256(static_cast<UInt128>(1)) << 255));
-    else if constexpr (std::is_same_v<T, UInt256>) return ~UInt256();
-    else return std::numeric_limits<T>::max();
+    if constexpr (std::is_same_v<T, Int128>)
+        return static_cast<Int128>(~(static_cast<UInt128>(1) << 127));
+    else if constexpr (std::is_same_v<T, UInt128>)
+        return ~static_cast<UInt128>(0);
+    else if constexpr (std::is_same_v<T, Int256>)
+        return Int256(~(UInt256(static_cast<UInt128>(1)) << 255));
+    else if constexpr (std::is_same_v<T, UInt256>)
+        return ~UInt256();
+    else
+        return std::numeric_limits<T>::max();
 }
 
 /// Whether an integer or float keeps its exact value in the other type; NaN and infinities only in floats.

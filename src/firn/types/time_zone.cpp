@@ -40,7 +40,8 @@ const TimeZone& TimeZone::find(std::string_view name) {
     if (it != zones.end()) return *it->second;
     auto zone = std::make_shared<Zone>();
     // A path is no name: the library would open it as a file.
-    const bool is_path = name.front() == '/' || name.find("..") != std::string_view::npos || name.find(':') != std::string_view::npos;
+    const bool is_path =
+        name.front() == '/' || name.find("..") != std::string_view::npos || name.find(':') != std::string_view::npos;
     if (is_path || !cctz::load_time_zone(std::string(name), &zone->zone))
         fail(ErrorCode::BAD_ARGUMENTS, "there is no time zone '{}'", name);
     auto made = std::make_unique<TimeZone>();

@@ -107,8 +107,10 @@ void store(char* out, const T& value) {
 
 ErrorCode parse_enum(std::string_view text, const DataType& type, char* out) {
     const auto put = [&](int16_t value) {
-        if (type.id() == TypeId::Enum8) store(out, static_cast<int8_t>(value));
-        else store(out, value);
+        if (type.id() == TypeId::Enum8)
+            store(out, static_cast<int8_t>(value));
+        else
+            store(out, value);
         return kParsed;
     };
     for (const auto& [name, value] : type.enum_values())
@@ -153,7 +155,8 @@ ErrorCode parse_moment(std::string_view text, const DataType& type, const TimeZo
         return kParsed;
     }
     const auto unit = static_cast<int64_t>(power_of_ten(type.scale()));
-    const Int128 ticks = static_cast<Int128>(seconds) * unit + nanoseconds / static_cast<int64_t>(power_of_ten(9 - type.scale()));
+    const Int128 ticks =
+        static_cast<Int128>(seconds) * unit + nanoseconds / static_cast<int64_t>(power_of_ten(9 - type.scale()));
     if (ticks < INT64_MIN || ticks > INT64_MAX) return ErrorCode::DECIMAL_OVERFLOW;
     store(out, static_cast<int64_t>(ticks));
     return kParsed;
@@ -163,23 +166,29 @@ ErrorCode parse_clock_value(std::string_view text, const DataType& type, char* o
     int64_t seconds = 0;
     int32_t nanoseconds = 0;
     if (const ErrorCode code = parse_time(text, seconds, nanoseconds); code != kParsed) return code;
-    if (type.id() == TypeId::Time) store(out, static_cast<int32_t>(seconds));
-    else store(out, seconds * static_cast<int64_t>(power_of_ten(type.scale())) + nanoseconds / static_cast<int64_t>(power_of_ten(9 - type.scale())));
+    if (type.id() == TypeId::Time)
+        store(out, static_cast<int32_t>(seconds));
+    else
+        store(out, seconds * static_cast<int64_t>(power_of_ten(type.scale())) +
+                       nanoseconds / static_cast<int64_t>(power_of_ten(9 - type.scale())));
     return kParsed;
 }
 
 ErrorCode parse_number(std::string_view text, const DataType& type, ParseMode mode, char* out) {
     if (type.id() == TypeId::Decimal) {
         Int256 value;
-        if (const ErrorCode code = parse_decimal(text, type.precision(), type.scale(), value); code != kParsed) return code;
+        if (const ErrorCode code = parse_decimal(text, type.precision(), type.scale(), value); code != kParsed)
+            return code;
         dispatch_fixed(type.physical(), [&]<typename T>() { store(out, number_cast<T>(value)); });
         return kParsed;
     }
     if (is_float(type.id())) {
         double value = 0;
         if (const ErrorCode code = parse_float(text, value); code != kParsed) return code;
-        if (type.id() == TypeId::Float64) store(out, value);
-        else store(out, std::strtof(std::string(text).c_str(), nullptr));
+        if (type.id() == TypeId::Float64)
+            store(out, value);
+        else
+            store(out, std::strtof(std::string(text).c_str(), nullptr));
         return kParsed;
     }
     Int256 value;
@@ -215,7 +224,10 @@ ErrorCode parse_integer(std::string_view text, bool is_signed, int bits, Int256&
         return kParsed;
     }
     const UInt256 ten(static_cast<UInt128>(10));
-    const UInt256 limit = bits == 256 && !is_signed ? ~UInt256() : (UInt256(static_cast<UInt128>(1)) << static_cast<unsigned>(is_signed ? bits - 1 : bits)) - UInt256(static_cast<UInt128>(1));
+    const UInt256 limit = bits == 256 && !is_signed ? ~UInt256()
+                                                    : (UInt256(static_cast<UInt128>(1))
+                                                       << static_cast<unsigned>(is_signed ? bits - 1 : bits)) -
+                                                          UInt256(static_cast<UInt128>(1));
     UInt256 rest, value;
     const UInt256 before_last = (~UInt256()).divide(ten, rest);
     for (const char c : digits) {
@@ -239,9 +251,12 @@ ErrorCode parse_float(std::string_view text, double& out) {
     }
     if (rest.empty()) return ErrorCode::CANNOT_PARSE_NUMBER;
     if (!is_digit(rest[0]) && rest[0] != '.') {
-        if (equals_ignoring_case(rest, "inf") || equals_ignoring_case(rest, "infinity")) out = std::numeric_limits<double>::infinity();
-        else if (equals_ignoring_case(rest, "nan")) out = std::numeric_limits<double>::quiet_NaN();
-        else return ErrorCode::CANNOT_PARSE_NUMBER;
+        if (equals_ignoring_case(rest, "inf") || equals_ignoring_case(rest, "infinity"))
+            out = std::numeric_limits<double>::infinity();
+        else if (equals_ignoring_case(rest, "nan"))
+            out = std::numeric_limits<double>::quiet_NaN();
+        else
+            return ErrorCode::CANNOT_PARSE_NUMBER;
         if (negative) out = -out;
         return kParsed;
     }
@@ -284,8 +299,10 @@ ErrorCode parse_decimal(std::string_view text, int precision, int scale, Int256&
             is_wide = true;
             wide = UInt256(low);
         }
-        if (is_wide) wide = wide * UInt256(static_cast<UInt128>(10)) + UInt256(static_cast<UInt128>(c - '0'));
-        else low = low * 10 + static_cast<unsigned>(c - '0');
+        if (is_wide)
+            wide = wide * UInt256(static_cast<UInt128>(10)) + UInt256(static_cast<UInt128>(c - '0'));
+        else
+            low = low * 10 + static_cast<unsigned>(c - '0');
         fraction += point;
     }
     if (!any) return ErrorCode::CANNOT_PARSE_TEXT;
@@ -411,7 +428,8 @@ ErrorCode parse_ipv6(std::string_view text, UInt128& out) {
         return kParsed;
     }
     unsigned char bytes[16];
-    if (text.size() > 64 || inet_pton(AF_INET6, std::string(text).c_str(), bytes) != 1) return ErrorCode::CANNOT_PARSE_IPV6;
+    if (text.size() > 64 || inet_pton(AF_INET6, std::string(text).c_str(), bytes) != 1)
+        return ErrorCode::CANNOT_PARSE_IPV6;
     UInt128 value = 0;
     for (const unsigned char byte : bytes) value = (value << 8) | byte;
     out = value;
@@ -439,20 +457,25 @@ ErrorCode parse_value(std::string_view text, const DataType& type, const TimeZon
     };
     switch (type.id()) {
         case TypeId::Nullable:
-        case TypeId::LowCardinality: return parse_value(text, *type.child(), zone, mode, out);
+        case TypeId::LowCardinality:
+            return parse_value(text, *type.child(), zone, mode, out);
         case TypeId::Bool: {
             bool value = false;
             const ErrorCode code = parse_bool(text, value);
             return stored(code, static_cast<uint8_t>(value));
         }
         case TypeId::Date:
-        case TypeId::Date32: return parse_days(text, type, mode, out);
+        case TypeId::Date32:
+            return parse_days(text, type, mode, out);
         case TypeId::DateTime:
-        case TypeId::DateTime64: return parse_moment(text, type, zone, out);
+        case TypeId::DateTime64:
+            return parse_moment(text, type, zone, out);
         case TypeId::Time:
-        case TypeId::Time64: return parse_clock_value(text, type, out);
+        case TypeId::Time64:
+            return parse_clock_value(text, type, out);
         case TypeId::Enum8:
-        case TypeId::Enum16: return parse_enum(text, type, out);
+        case TypeId::Enum16:
+            return parse_enum(text, type, out);
         case TypeId::UUID: {
             UInt128 value = 0;
             const ErrorCode code = parse_uuid(text, value);

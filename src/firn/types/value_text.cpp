@@ -94,8 +94,10 @@ void append_scaled(std::string& out, std::string digits, int scale, bool trailin
 }
 
 void append_clock(std::string& out, int64_t seconds) {
-    if (seconds / 3600 < 100) append_two(out, seconds / 3600);
-    else append_uint(out, static_cast<uint64_t>(seconds / 3600));
+    if (seconds / 3600 < 100)
+        append_two(out, seconds / 3600);
+    else
+        append_uint(out, static_cast<uint64_t>(seconds / 3600));
     out.push_back(':');
     append_two(out, seconds / 60 % 60);
     out.push_back(':');
@@ -113,7 +115,8 @@ T read(const char* data) {
 
 void append_enum(std::string& out, const DataType& type, int16_t value) {
     const auto& values = type.enum_values();
-    const auto it = std::lower_bound(values.begin(), values.end(), value, [](const auto& a, int16_t b) { return a.second < b; });
+    const auto it =
+        std::lower_bound(values.begin(), values.end(), value, [](const auto& a, int16_t b) { return a.second < b; });
     if (it == values.end() || it->second != value)
         fail(ErrorCode::INCORRECT_DATA, "{} is no value of {}", value, type.name());
     out += it->first;
@@ -130,12 +133,16 @@ void append_uint(std::string& out, uint64_t value) {
     out.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
 }
 void append_wide(std::string& out, Int128 value) {
-    if (value >= INT64_MIN && value <= INT64_MAX) append_int(out, static_cast<int64_t>(value));
-    else out += to_string(value);
+    if (value >= INT64_MIN && value <= INT64_MAX)
+        append_int(out, static_cast<int64_t>(value));
+    else
+        out += to_string(value);
 }
 void append_wide(std::string& out, UInt128 value) {
-    if (value <= UINT64_MAX) append_uint(out, static_cast<uint64_t>(value));
-    else out += to_string(value);
+    if (value <= UINT64_MAX)
+        append_uint(out, static_cast<uint64_t>(value));
+    else
+        out += to_string(value);
 }
 
 void append_float(std::string& out, double value) { append_shortest(out, value); }
@@ -153,8 +160,10 @@ void append_decimal(std::string& out, Int128 value, int scale, bool trailing_zer
 
 void append_date(std::string& out, int64_t days) {
     const CivilDate date = civil_from_days(days);
-    if (date.year < 0) out.push_back('-');
-    else if (date.year > 9999) out.push_back('+');
+    if (date.year < 0)
+        out.push_back('-');
+    else if (date.year > 9999)
+        out.push_back('+');
     append_padded(out, static_cast<uint64_t>(date.year < 0 ? -date.year : date.year), 4);
     out.push_back('-');
     append_two(out, date.month);
@@ -218,45 +227,82 @@ void append_ipv6(std::string& out, UInt128 value) {
 
 void append_value(std::string& out, const DataType& type, const char* data, const TimeZone& zone,
                   bool decimal_trailing_zeros) {
-    const auto zone_of = [&]() -> const TimeZone& { return type.time_zone().empty() ? zone : TimeZone::find(type.time_zone()); };
+    const auto zone_of = [&]() -> const TimeZone& {
+        return type.time_zone().empty() ? zone : TimeZone::find(type.time_zone());
+    };
     switch (type.id()) {
         case TypeId::Nullable:
-        case TypeId::LowCardinality: return append_value(out, *type.child(), data, zone, decimal_trailing_zeros);
-        case TypeId::Bool: out += *data ? "true" : "false"; return;
-        case TypeId::UInt8: return append_uint(out, uint64_t{read<uint8_t>(data)});
-        case TypeId::UInt16: return append_uint(out, uint64_t{read<uint16_t>(data)});
-        case TypeId::UInt32: return append_uint(out, uint64_t{read<uint32_t>(data)});
-        case TypeId::UInt64: return append_uint(out, read<uint64_t>(data));
-        case TypeId::UInt128: return append_wide(out, read<UInt128>(data));
-        case TypeId::UInt256: out += to_string(read<UInt256>(data)); return;
-        case TypeId::Int8: return append_int(out, int64_t{read<int8_t>(data)});
-        case TypeId::Int16: return append_int(out, int64_t{read<int16_t>(data)});
-        case TypeId::Int32: return append_int(out, int64_t{read<int32_t>(data)});
+        case TypeId::LowCardinality:
+            return append_value(out, *type.child(), data, zone, decimal_trailing_zeros);
+        case TypeId::Bool:
+            out += *data ? "true" : "false";
+            return;
+        case TypeId::UInt8:
+            return append_uint(out, uint64_t{read<uint8_t>(data)});
+        case TypeId::UInt16:
+            return append_uint(out, uint64_t{read<uint16_t>(data)});
+        case TypeId::UInt32:
+            return append_uint(out, uint64_t{read<uint32_t>(data)});
+        case TypeId::UInt64:
+            return append_uint(out, read<uint64_t>(data));
+        case TypeId::UInt128:
+            return append_wide(out, read<UInt128>(data));
+        case TypeId::UInt256:
+            out += to_string(read<UInt256>(data));
+            return;
+        case TypeId::Int8:
+            return append_int(out, int64_t{read<int8_t>(data)});
+        case TypeId::Int16:
+            return append_int(out, int64_t{read<int16_t>(data)});
+        case TypeId::Int32:
+            return append_int(out, int64_t{read<int32_t>(data)});
         case TypeId::Interval:
-        case TypeId::Int64: return append_int(out, read<int64_t>(data));
-        case TypeId::Int128: return append_wide(out, read<Int128>(data));
-        case TypeId::Int256: out += to_string(read<Int256>(data)); return;
-        case TypeId::Float32: return append_float(out, read<float>(data));
-        case TypeId::Float64: return append_float(out, read<double>(data));
-        case TypeId::Date: return append_date(out, read<uint16_t>(data));
-        case TypeId::Date32: return append_date(out, read<int32_t>(data));
-        case TypeId::DateTime: return append_datetime(out, read<uint32_t>(data), zone_of());
-        case TypeId::DateTime64: return append_datetime64(out, read<int64_t>(data), type.scale(), zone_of());
-        case TypeId::Time: return append_time(out, read<int32_t>(data));
-        case TypeId::Time64: return append_time64(out, read<int64_t>(data), type.scale());
-        case TypeId::UUID: return append_uuid(out, read<UInt128>(data));
-        case TypeId::IPv4: return append_ipv4(out, read<uint32_t>(data));
-        case TypeId::IPv6: return append_ipv6(out, read<UInt128>(data));
-        case TypeId::Enum8: return append_enum(out, type, read<int8_t>(data));
-        case TypeId::Enum16: return append_enum(out, type, read<int16_t>(data));
+        case TypeId::Int64:
+            return append_int(out, read<int64_t>(data));
+        case TypeId::Int128:
+            return append_wide(out, read<Int128>(data));
+        case TypeId::Int256:
+            out += to_string(read<Int256>(data));
+            return;
+        case TypeId::Float32:
+            return append_float(out, read<float>(data));
+        case TypeId::Float64:
+            return append_float(out, read<double>(data));
+        case TypeId::Date:
+            return append_date(out, read<uint16_t>(data));
+        case TypeId::Date32:
+            return append_date(out, read<int32_t>(data));
+        case TypeId::DateTime:
+            return append_datetime(out, read<uint32_t>(data), zone_of());
+        case TypeId::DateTime64:
+            return append_datetime64(out, read<int64_t>(data), type.scale(), zone_of());
+        case TypeId::Time:
+            return append_time(out, read<int32_t>(data));
+        case TypeId::Time64:
+            return append_time64(out, read<int64_t>(data), type.scale());
+        case TypeId::UUID:
+            return append_uuid(out, read<UInt128>(data));
+        case TypeId::IPv4:
+            return append_ipv4(out, read<uint32_t>(data));
+        case TypeId::IPv6:
+            return append_ipv6(out, read<UInt128>(data));
+        case TypeId::Enum8:
+            return append_enum(out, type, read<int8_t>(data));
+        case TypeId::Enum16:
+            return append_enum(out, type, read<int16_t>(data));
         case TypeId::Decimal:
             switch (type.physical()) {
-                case Physical::Int32: return append_decimal(out, Int128{read<int32_t>(data)}, type.scale(), decimal_trailing_zeros);
-                case Physical::Int64: return append_decimal(out, Int128{read<int64_t>(data)}, type.scale(), decimal_trailing_zeros);
-                case Physical::Int128: return append_decimal(out, read<Int128>(data), type.scale(), decimal_trailing_zeros);
-                default: return append_decimal(out, read<Int256>(data), type.scale(), decimal_trailing_zeros);
+                case Physical::Int32:
+                    return append_decimal(out, Int128{read<int32_t>(data)}, type.scale(), decimal_trailing_zeros);
+                case Physical::Int64:
+                    return append_decimal(out, Int128{read<int64_t>(data)}, type.scale(), decimal_trailing_zeros);
+                case Physical::Int128:
+                    return append_decimal(out, read<Int128>(data), type.scale(), decimal_trailing_zeros);
+                default:
+                    return append_decimal(out, read<Int256>(data), type.scale(), decimal_trailing_zeros);
             }
-        default: fail(ErrorCode::LOGICAL_ERROR, "append_value of {}", type.name());
+        default:
+            fail(ErrorCode::LOGICAL_ERROR, "append_value of {}", type.name());
     }
 }
 

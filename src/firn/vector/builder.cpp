@@ -40,7 +40,8 @@ void VectorBuilder::append_string(std::string_view bytes) {
 }
 
 void VectorBuilder::append_null() {
-    if (!accepts_null(*type_)) fail(ErrorCode::CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN, "NULL cannot be stored in {}", type_->name());
+    if (!accepts_null(*type_))
+        fail(ErrorCode::CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN, "NULL cannot be stored in {}", type_->name());
     if (nulls_.empty()) nulls_.resize(size_, 0);
     nulls_.push_back(1);
     const size_t width = type_->value_size();

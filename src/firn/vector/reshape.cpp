@@ -23,13 +23,20 @@ struct Wide {
 
 void gather_bytes(const char* source, size_t width, std::span<const uint32_t> rows, char* target) {
     switch (width) {
-        case 1: return gather_fixed<uint8_t>(source, rows, target);
-        case 2: return gather_fixed<uint16_t>(source, rows, target);
-        case 4: return gather_fixed<uint32_t>(source, rows, target);
-        case 8: return gather_fixed<uint64_t>(source, rows, target);
-        case 16: return gather_fixed<UInt128>(source, rows, target);
-        case 32: return gather_fixed<Wide>(source, rows, target);
-        default: fail(ErrorCode::LOGICAL_ERROR, "No value is {} bytes wide", width);
+        case 1:
+            return gather_fixed<uint8_t>(source, rows, target);
+        case 2:
+            return gather_fixed<uint16_t>(source, rows, target);
+        case 4:
+            return gather_fixed<uint32_t>(source, rows, target);
+        case 8:
+            return gather_fixed<uint64_t>(source, rows, target);
+        case 16:
+            return gather_fixed<UInt128>(source, rows, target);
+        case 32:
+            return gather_fixed<Wide>(source, rows, target);
+        default:
+            fail(ErrorCode::LOGICAL_ERROR, "No value is {} bytes wide", width);
     }
 }
 
@@ -113,8 +120,7 @@ VectorPtr slice_runs(const VectorPtr& vector, size_t offset, size_t size) {
 VectorPtr gather_decoded(const VectorPtr& vector, std::span<const uint32_t> rows) {
     const Decoded decoded(vector);
     auto codes = Buffer::allocate(rows.size() * sizeof(uint32_t));
-    for (size_t i = 0; i < rows.size(); ++i)
-        codes->mutable_as<uint32_t>()[i] = static_cast<uint32_t>(decoded[rows[i]]);
+    for (size_t i = 0; i < rows.size(); ++i) codes->mutable_as<uint32_t>()[i] = static_cast<uint32_t>(decoded[rows[i]]);
     return Vector::dictionary(vector->base(), rows.size(), std::move(codes));
 }
 
@@ -248,9 +254,8 @@ VectorPtr flatten(const VectorPtr& vector) {
         return flatten(gather_flat(vector->base(), rows));
     }
     const auto& children = vector->children();
-    if (std::all_of(children.begin(), children.end(), [](const VectorPtr& child) {
-            return child->is_flat() && child->children().empty();
-        }))
+    if (std::all_of(children.begin(), children.end(),
+                    [](const VectorPtr& child) { return child->is_flat() && child->children().empty(); }))
         return vector;
     std::vector<VectorPtr> flats;
     for (const auto& child : children) flats.push_back(flatten(child));

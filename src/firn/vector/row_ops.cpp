@@ -111,8 +111,10 @@ void hash_rows(std::span<const VectorPtr> columns, size_t rows, uint64_t* hashes
         }
         base.resize(decoded.flat().size());
         hash_flat(decoded.flat(), base.data());
-        if (c == 0) for (size_t i = 0; i < rows; ++i) hashes[i] = base[decoded[i]];
-        else for (size_t i = 0; i < rows; ++i) hashes[i] = mix_hash(hashes[i] * 31 + base[decoded[i]]);
+        if (c == 0)
+            for (size_t i = 0; i < rows; ++i) hashes[i] = base[decoded[i]];
+        else
+            for (size_t i = 0; i < rows; ++i) hashes[i] = mix_hash(hashes[i] * 31 + base[decoded[i]]);
     }
 }
 

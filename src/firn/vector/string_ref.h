@@ -16,8 +16,11 @@ struct StringRef {
 
     StringRef() = default;
     StringRef(const char* bytes, size_t length) : data(bytes), size(static_cast<uint32_t>(length)) {
-        if (length >= 4) std::memcpy(&prefix, bytes, 4);
-        else for (size_t i = 0; i < length; ++i) prefix |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
+        if (length >= 4)
+            std::memcpy(&prefix, bytes, 4);
+        else
+            for (size_t i = 0; i < length; ++i)
+                prefix |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
     }
     explicit StringRef(std::string_view text) : StringRef(text.data(), text.size()) {}
 

@@ -106,8 +106,10 @@ size_t Vector::allocated_bytes() const {
 
 VectorPtr Vector::with_type(TypePtr type) const {
     std::shared_ptr<Vector> vector(new Vector(*this));
-    if (base_) vector->base_ = base_->with_type(type);
-    else if (nulls_ && !accepts_null(*type)) vector->nulls_ = nullptr;
+    if (base_)
+        vector->base_ = base_->with_type(type);
+    else if (nulls_ && !accepts_null(*type))
+        vector->nulls_ = nullptr;
     vector->type_ = std::move(type);
     return vector;
 }
@@ -171,13 +173,19 @@ Selection selected_rows(const VectorPtr& filter) {
     const bool fixed = dispatch_fixed(decoded.flat().type()->physical(), [&]<typename T>() {
         const T* values = decoded.values<T>();
         const T zero{};
-        if (nulls) pick([&](size_t i) { const size_t row = decoded[i]; return !nulls[row] && values[row] != zero; });
-        else if (decoded.is_identity()) pick([&](size_t i) { return values[i] != zero; });
-        else pick([&](size_t i) { return values[decoded[i]] != zero; });
+        if (nulls)
+            pick([&](size_t i) {
+                const size_t row = decoded[i];
+                return !nulls[row] && values[row] != zero;
+            });
+        else if (decoded.is_identity())
+            pick([&](size_t i) { return values[i] != zero; });
+        else
+            pick([&](size_t i) { return values[decoded[i]] != zero; });
     });
     if (!fixed && unwrap(filter->type())->id() != TypeId::Nothing)
-        fail(ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER, "Illegal type {} of a filter. Must be UInt8 or Nullable(UInt8)",
-             filter->type()->name());
+        fail(ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER,
+             "Illegal type {} of a filter. Must be UInt8 or Nullable(UInt8)", filter->type()->name());
     return rows;
 }
 

@@ -58,7 +58,9 @@ public:
 
     // Flat only.
     template <typename T>
-    const T* values() const { return values_->as<T>(); }
+    const T* values() const {
+        return values_->as<T>();
+    }
     const BufferPtr& values_buffer() const noexcept { return values_; }
     const uint8_t* nulls() const { return nulls_ ? nulls_->as<uint8_t>() : nullptr; }
     const BufferPtr& nulls_buffer() const noexcept { return nulls_; }
@@ -70,8 +72,8 @@ public:
 
     // Encoded only.
     const VectorPtr& base() const noexcept { return base_; }
-    const uint32_t* codes() const { return values_->as<uint32_t>(); }      // Dictionary
-    const uint32_t* run_ends() const { return values_->as<uint32_t>(); }   // RunLength
+    const uint32_t* codes() const { return values_->as<uint32_t>(); }     // Dictionary
+    const uint32_t* run_ends() const { return values_->as<uint32_t>(); }  // RunLength
 
     /// Whether row is NULL; any encoding (slow for RunLength: a search).
     bool is_null(size_t row) const;
@@ -110,9 +112,13 @@ public:
     size_t operator[](size_t i) const { return index_ ? index_[i] : (constant_ ? 0 : i); }
     const Vector& flat() const { return *flat_; }
     template <typename T>
-    const T* values() const { return flat_->values<T>(); }
+    const T* values() const {
+        return flat_->values<T>();
+    }
     template <typename T>
-    const T& value(size_t i) const { return flat_->values<T>()[(*this)[i]]; }
+    const T& value(size_t i) const {
+        return flat_->values<T>()[(*this)[i]];
+    }
     bool is_null(size_t i) const { return nulls_ && nulls_[(*this)[i]]; }
     const uint8_t* nulls() const { return nulls_; }  // of flat()
     bool is_constant() const { return constant_; }

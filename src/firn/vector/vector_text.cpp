@@ -63,13 +63,27 @@ void append_tuple(std::string& out, const Vector& flat, size_t row, const TextOp
 void append_escaped(std::string& out, std::string_view text, char quote) {
     for (char c : text) {
         switch (c) {
-            case '\b': out += "\\b"; break;
-            case '\f': out += "\\f"; break;
-            case '\r': out += "\\r"; break;
-            case '\n': out += "\\n"; break;
-            case '\t': out += "\\t"; break;
-            case '\0': out += "\\0"; break;
-            case '\\': out += "\\\\"; break;
+            case '\b':
+                out += "\\b";
+                break;
+            case '\f':
+                out += "\\f";
+                break;
+            case '\r':
+                out += "\\r";
+                break;
+            case '\n':
+                out += "\\n";
+                break;
+            case '\t':
+                out += "\\t";
+                break;
+            case '\0':
+                out += "\\0";
+                break;
+            case '\\':
+                out += "\\\\";
+                break;
             default:
                 if (quote && c == quote) out.push_back('\\');
                 out.push_back(c);

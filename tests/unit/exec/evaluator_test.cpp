@@ -12,7 +12,9 @@ using namespace firn::exec::test;
 
 namespace {
 
-ExpressionPtr call(std::string_view name, std::vector<ExpressionPtr> arguments) { return plan::call(name, std::move(arguments), {}); }
+ExpressionPtr call(std::string_view name, std::vector<ExpressionPtr> arguments) {
+    return plan::call(name, std::move(arguments), {});
+}
 ExpressionPtr number(int64_t value) { return plan::make_constant(make_value<int64_t>(int64_type(), value)); }
 ExpressionPtr text(const std::string& value) { return plan::make_constant(make_string_value(string_type(), value)); }
 ExpressionPtr integer_column(size_t i) { return plan::make_column(i, int64_type()); }
@@ -34,11 +36,20 @@ TEST(Evaluator, BranchesAreComputedOnTheirRowsOnly) {
     const auto x = integer_column(0);
     const auto divide = call("intDiv", {number(10), x});
     EXPECT_THROW(Evaluator({divide}).evaluate_one(batch), Error);
-    EXPECT_EQ(values_of(Evaluator({call("if", {call("equals", {x, number(0)}), number(-1), divide})}).evaluate_one(batch)), (Values{"10", "-1", "5", "-1"}));
-    EXPECT_EQ(values_of(Evaluator({call("multiIf", {call("equals", {x, number(0)}), number(-1), call("equals", {divide, number(10)}), number(7), divide})}).evaluate_one(batch)),
+    EXPECT_EQ(
+        values_of(Evaluator({call("if", {call("equals", {x, number(0)}), number(-1), divide})}).evaluate_one(batch)),
+        (Values{"10", "-1", "5", "-1"}));
+    EXPECT_EQ(values_of(Evaluator({call("multiIf", {call("equals", {x, number(0)}), number(-1),
+                                                    call("equals", {divide, number(10)}), number(7), divide})})
+                            .evaluate_one(batch)),
               (Values{"7", "-1", "5", "-1"}));
-    EXPECT_EQ(values_of(Evaluator({call("and", {call("notEquals", {x, number(0)}), call("equals", {divide, number(5)})})}).evaluate_one(batch)), (Values{"0", "0", "1", "0"}));
-    EXPECT_EQ(values_of(Evaluator({call("or", {call("equals", {x, number(0)}), call("equals", {divide, number(5)})})}).evaluate_one(batch)), (Values{"0", "1", "1", "1"}));
+    EXPECT_EQ(
+        values_of(Evaluator({call("and", {call("notEquals", {x, number(0)}), call("equals", {divide, number(5)})})})
+                      .evaluate_one(batch)),
+        (Values{"0", "0", "1", "0"}));
+    EXPECT_EQ(values_of(Evaluator({call("or", {call("equals", {x, number(0)}), call("equals", {divide, number(5)})})})
+                            .evaluate_one(batch)),
+              (Values{"0", "1", "1", "1"}));
 }
 
 TEST(Evaluator, FunctionsOfDictionariesKeepThem) {
@@ -56,7 +67,8 @@ TEST(Evaluator, FunctionsOfDictionariesKeepThem) {
 }
 
 TEST(Filter, AgreesWithFlatInEveryEncoding) {
-    const std::vector<ExpressionPtr> conjuncts{call("greater", {integer_column(0), number(2)}), call("notEquals", {plan::make_column(1, string_type()), text("b")}),
+    const std::vector<ExpressionPtr> conjuncts{call("greater", {integer_column(0), number(2)}),
+                                               call("notEquals", {plan::make_column(1, string_type()), text("b")}),
                                                call("less", {integer_column(0), number(9)})};
     Filter filter(conjuncts);
     EXPECT_TRUE(Filter({}).empty());
@@ -66,7 +78,8 @@ TEST(Filter, AgreesWithFlatInEveryEncoding) {
         const Batch batch{{coded(numbers, {0, 1, 2, 3, 4, 3}), coded(words, {0, 0, 1, 2, 0, 1})}, 6};
         EXPECT_EQ(filter.select(batch), (Selection{1, 3}));
         EXPECT_EQ(filter.select(Batch{{flatten(batch.columns[0]), batch.columns[1]}, 6}), (Selection{1, 3}));
-        EXPECT_EQ(filter.select(Batch{{Vector::constant(slice(numbers, 1, 1), 6), batch.columns[1]}, 6}), (Selection{0, 1, 3, 4}));
+        EXPECT_EQ(filter.select(Batch{{Vector::constant(slice(numbers, 1, 1), 6), batch.columns[1]}, 6}),
+                  (Selection{0, 1, 3, 4}));
     }
 }
 
@@ -80,7 +93,8 @@ TEST(Filter, AConjunctThatMayFailStaysBehindItsGuard) {
 TEST(Fill, FillsGapsUpToTheEnd) {
     auto values = std::make_unique<plan::ValuesNode>();
     values->output = {{"x", int64_type()}, {"y", int64_type()}};
-    values->batches.push_back(Batch{{make_vector<int64_t>(int64_type(), {1, 4, 5}), make_vector<int64_t>(int64_type(), {10, 40, 50})}, 3});
+    values->batches.push_back(
+        Batch{{make_vector<int64_t>(int64_type(), {1, 4, 5}), make_vector<int64_t>(int64_type(), {10, 40, 50})}, 3});
     auto node = over<plan::FillNode>(std::move(values));
     node->columns.push_back({0, false, nullptr, make_value<int64_t>(int64_type(), 8), nullptr});
     EXPECT_EQ(run(*node), (Values{"1,10", "2,0", "3,0", "4,40", "5,50", "6,0", "7,0"}));

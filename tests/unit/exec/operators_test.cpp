@@ -24,7 +24,8 @@ std::unique_ptr<plan::AggregateNode> aggregate(NodePtr child, const std::vector<
     return node;
 }
 
-std::unique_ptr<plan::JoinNode> join(plan::JoinKind kind, NodePtr left, NodePtr right, const std::vector<size_t>& keys) {
+std::unique_ptr<plan::JoinNode> join(plan::JoinKind kind, NodePtr left, NodePtr right,
+                                     const std::vector<size_t>& keys) {
     auto node = std::make_unique<plan::JoinNode>();
     node->join = kind;
     for (const size_t key : keys) {
@@ -32,7 +33,8 @@ std::unique_ptr<plan::JoinNode> join(plan::JoinKind kind, NodePtr left, NodePtr 
         node->right_keys.push_back(column(*right, key));
     }
     const bool only_right = kind == plan::JoinKind::RightSemi || kind == plan::JoinKind::RightAnti;
-    const bool only_left = kind == plan::JoinKind::LeftSemi || kind == plan::JoinKind::LeftAnti || kind == plan::JoinKind::Mark;
+    const bool only_left =
+        kind == plan::JoinKind::LeftSemi || kind == plan::JoinKind::LeftAnti || kind == plan::JoinKind::Mark;
     if (!only_right) node->output = left->output;
     if (!only_left) node->output.insert(node->output.end(), right->output.begin(), right->output.end());
     if (kind == plan::JoinKind::Mark) node->output.push_back({"mark", make_type(TypeId::UInt8)});
@@ -59,25 +61,32 @@ std::vector<Row> mixed_rows(size_t rows, size_t groups, size_t names) {
 void expect_rows(const Node& plan, std::vector<std::string> expected) {
     expected = sorted(expected);
     for (const auto& options : all_options())
-        EXPECT_EQ(sorted(run(plan, options)), expected) << options.threads << " threads, " << options.batch_rows << " rows, flat " << options.force_flat;
+        EXPECT_EQ(sorted(run(plan, options)), expected)
+            << options.threads << " threads, " << options.batch_rows << " rows, flat " << options.force_flat;
 }
 
 }  // namespace
 
 TEST(Aggregate, EveryFormOfKeyInEveryEncoding) {
-    const std::vector<std::vector<size_t>> key_sets{{1}, {2}, {3}, {1, 2}, {1, 3}, {2, 3}, {0, 1, 2, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2}};
+    const std::vector<std::vector<size_t>> key_sets{{1},    {2},    {3},          {1, 2},
+                                                    {1, 3}, {2, 3}, {0, 1, 2, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2}};
     const auto source = mixed_source(1000, 7, 13);
     for (const auto& keys : key_sets) {
         std::map<std::string, std::pair<uint64_t, int64_t>> groups;
         for (const auto& row : mixed_rows(1000, 7, 13)) {
             std::string key;
             for (const size_t k : keys)
-                key += (k == 0 ? std::to_string(row.id) : k == 1 ? std::to_string(row.group) : k == 2 ? row.name : row.value) + ',';
+                key += (k == 0   ? std::to_string(row.id)
+                        : k == 1 ? std::to_string(row.group)
+                        : k == 2 ? row.name
+                                 : row.value) +
+                       ',';
             ++groups[key].first;
             groups[key].second += row.id;
         }
         std::vector<std::string> expected;
-        for (const auto& [key, sums] : groups) expected.push_back(key + std::to_string(sums.first) + ',' + std::to_string(sums.second));
+        for (const auto& [key, sums] : groups)
+            expected.push_back(key + std::to_string(sums.first) + ',' + std::to_string(sums.second));
         expect_rows(*aggregate(scan(source), keys), expected);
     }
 }
@@ -119,7 +128,7 @@ TEST(Aggregate, AddsWhatMetadataAnswers) {
                         Batch{{make_value<uint64_t>(count, 2), make_value<int64_t>(int64_type(), 7)}, 1}};
     auto child = scan(source);
     static_cast<plan::ScanNode&>(*child).request.aggregates = {{plan::MetadataAggregate::Kind::Count, 0, true},
-                                                              {plan::MetadataAggregate::Kind::Min, 0, true}};
+                                                               {plan::MetadataAggregate::Kind::Min, 0, true}};
     auto node = aggregate(std::move(child), {});
     node->merge_metadata_partials = true;
     EXPECT_EQ(run(*node), std::vector<std::string>{"1042,499512"});
@@ -150,7 +159,8 @@ TEST(Sort, OrdersByEveryKind) {
             for (const bool nulls_first : {false, true})
                 for (const auto limit : std::vector<std::optional<uint64_t>>{std::nullopt, 0, 1, 10, 5000}) {
                     auto node = over<plan::SortNode>(scan(mixed_source(count, 7, 13)));
-                    node->keys = {{column(*node, key), descending, nulls_first, ""}, {column(*node, 0), !descending, false, ""}};
+                    node->keys = {{column(*node, key), descending, nulls_first, ""},
+                                  {column(*node, 0), !descending, false, ""}};
                     node->limit = limit;
                     auto rows = mixed_rows(count, 7, 13);
                     std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -169,7 +179,8 @@ TEST(Sort, OrdersByEveryKind) {
                     std::vector<std::string> expected;
                     for (const auto& row : rows) expected.push_back(row.text());
                     if (limit && *limit < expected.size()) expected.resize(*limit);
-                    for (const auto& options : all_options()) ASSERT_EQ(run(*node, options), expected) << key << descending << nulls_first;
+                    for (const auto& options : all_options())
+                        ASSERT_EQ(run(*node, options), expected) << key << descending << nulls_first;
                 }
 }
 
@@ -257,8 +268,9 @@ TEST(Join, AgreesWithNestedLoops) {
     const std::string no_left = "0,0,,NULL", no_right = "0,0,,NULL";
     for (const auto& keys : key_sets)
         for (const bool nulls_equal : {false, true})
-            for (const auto kind : {JoinKind::Inner, JoinKind::Left, JoinKind::Right, JoinKind::Full, JoinKind::LeftSemi,
-                                    JoinKind::LeftAnti, JoinKind::RightSemi, JoinKind::RightAnti, JoinKind::Mark}) {
+            for (const auto kind :
+                 {JoinKind::Inner, JoinKind::Left, JoinKind::Right, JoinKind::Full, JoinKind::LeftSemi,
+                  JoinKind::LeftAnti, JoinKind::RightSemi, JoinKind::RightAnti, JoinKind::Mark}) {
                 const auto matches = [&](const Row& a, const Row& b) {
                     for (const size_t k : keys) {
                         if (k == 0 && a.id != b.id) return false;
@@ -277,14 +289,17 @@ TEST(Join, AgreesWithNestedLoops) {
                         matched = right_matched[r] = true;
                         if (kind <= JoinKind::Full) expected.push_back(a.text() + ',' + rights[r].text());
                     }
-                    if (!matched && (kind == JoinKind::Left || kind == JoinKind::Full)) expected.push_back(a.text() + ',' + no_right);
+                    if (!matched && (kind == JoinKind::Left || kind == JoinKind::Full))
+                        expected.push_back(a.text() + ',' + no_right);
                     if (kind == JoinKind::LeftSemi && matched) expected.push_back(a.text());
                     if (kind == JoinKind::LeftAnti && !matched) expected.push_back(a.text());
                     if (kind == JoinKind::Mark) expected.push_back(a.text() + ',' + (matched ? "1" : "0"));
                 }
                 for (size_t r = 0; r < rights.size(); ++r) {
-                    if (!right_matched[r] && (kind == JoinKind::Right || kind == JoinKind::Full)) expected.push_back(no_left + ',' + rights[r].text());
-                    if (right_matched[r] == (kind == JoinKind::RightSemi) && (kind == JoinKind::RightSemi || kind == JoinKind::RightAnti))
+                    if (!right_matched[r] && (kind == JoinKind::Right || kind == JoinKind::Full))
+                        expected.push_back(no_left + ',' + rights[r].text());
+                    if (right_matched[r] == (kind == JoinKind::RightSemi) &&
+                        (kind == JoinKind::RightSemi || kind == JoinKind::RightAnti))
                         expected.push_back(rights[r].text());
                 }
                 auto node = join(kind, scan(mixed_source(60, 7, 13, 20)), scan(mixed_source(45, 9, 5, 10)), keys);
@@ -303,15 +318,18 @@ TEST(Join, MissingSidesAreNullWhereTheOutputIs) {
     EXPECT_EQ(sorted(rows)[4], "NULL,NULL,NULL,NULL,4,4,name 4,4");
     auto left = join(plan::JoinKind::Left, scan(mixed_source(5, 7, 13)), scan(mixed_source(3, 9, 5, 2)), {0});
     for (size_t i = 4; i < 8; ++i) left->output[i].type = make_nullable(left->output[i].type);
-    for (const auto& options : all_options()) EXPECT_EQ(sorted(run(*left, options))[4], "4,4,name 4,4,NULL,NULL,NULL,NULL");
+    for (const auto& options : all_options())
+        EXPECT_EQ(sorted(run(*left, options))[4], "4,4,name 4,4,NULL,NULL,NULL,NULL");
 }
 
 TEST(Join, ResidualConditionsDecideWhatMatches) {
     const auto less = [](const Node& left) {  // left.id < right.id
-        return plan::call("less", {plan::make_column(0, int64_type()), plan::make_column(left.output.size(), int64_type())}, {});
+        return plan::call(
+            "less", {plan::make_column(0, int64_type()), plan::make_column(left.output.size(), int64_type())}, {});
     };
-    for (const auto kind : {plan::JoinKind::Inner, plan::JoinKind::Left, plan::JoinKind::LeftSemi, plan::JoinKind::LeftAnti, plan::JoinKind::RightSemi,
-                            plan::JoinKind::Mark, plan::JoinKind::Full}) {
+    for (const auto kind :
+         {plan::JoinKind::Inner, plan::JoinKind::Left, plan::JoinKind::LeftSemi, plan::JoinKind::LeftAnti,
+          plan::JoinKind::RightSemi, plan::JoinKind::Mark, plan::JoinKind::Full}) {
         auto node = join(kind, scan(mixed_source(20, 3, 13)), scan(mixed_source(20, 3, 5, 7)), {1});
         node->residual = {less(*node->children[0])};
         size_t pairs = 0, left_matched = 0, right_matched = 0;
@@ -332,7 +350,8 @@ TEST(Join, ResidualConditionsDecideWhatMatches) {
         if (kind == plan::JoinKind::LeftAnti) expected = 20 - left_matched;
         if (kind == plan::JoinKind::RightSemi) expected = right_matched;
         if (kind == plan::JoinKind::Mark) expected = 20;
-        for (const auto& options : all_options()) EXPECT_EQ(run(*node, options).size(), expected) << static_cast<int>(kind);
+        for (const auto& options : all_options())
+            EXPECT_EQ(run(*node, options).size(), expected) << static_cast<int>(kind);
     }
 }
 

@@ -25,11 +25,14 @@ inline TypePtr string_type() { return make_type(TypeId::String); }
 /// A table of batches; every batch is a task.
 class TestSource : public plan::Source {
 public:
-    TestSource(std::vector<plan::SourceColumn> columns, std::vector<Batch> batches) : columns_(std::move(columns)), batches_(std::move(batches)) {}
+    TestSource(std::vector<plan::SourceColumn> columns, std::vector<Batch> batches)
+        : columns_(std::move(columns)), batches_(std::move(batches)) {}
     const std::vector<plan::SourceColumn>& columns() const override { return columns_; }
-    std::unique_ptr<plan::Scan> scan(const plan::ScanRequest& request) const override { return std::make_unique<TestScan>(*this, request); }
+    std::unique_ptr<plan::Scan> scan(const plan::ScanRequest& request) const override {
+        return std::make_unique<TestScan>(*this, request);
+    }
     std::string description() const override { return "test"; }
-    std::vector<Batch> partials;  // metadata answers
+    std::vector<Batch> partials;           // metadata answers
     mutable std::atomic<size_t> given{0};  // batches read
 
 private:
@@ -51,7 +54,8 @@ private:
             ++source.given;
             auto task = std::make_unique<Task>();
             task->batch.rows = source.batches_[i].rows;
-            for (const size_t column : request.columns) task->batch.columns.push_back(source.batches_[i].columns[column]);
+            for (const size_t column : request.columns)
+                task->batch.columns.push_back(source.batches_[i].columns[column]);
             return task;
         }
         std::vector<Batch> metadata_partials() override { return source.partials; }
@@ -90,8 +94,10 @@ inline std::string text_of(const Batch& batch, size_t row) {
         const Vector& flat = column->flat_base();
         const size_t at = column->base_row(row);
         if (!out.empty()) out += ',';
-        if (flat.nulls() && flat.nulls()[at]) out += "NULL";
-        else if (flat.type()->physical() == Physical::Str) out += flat.values<StringRef>()[at].view();
+        if (flat.nulls() && flat.nulls()[at])
+            out += "NULL";
+        else if (flat.type()->physical() == Physical::Str)
+            out += flat.values<StringRef>()[at].view();
         else if (!dispatch_fixed(flat.type()->physical(), [&]<typename T>() {
                      if constexpr (std::is_arithmetic_v<T>) out += std::to_string(flat.values<T>()[at]);
                  }))
@@ -107,7 +113,9 @@ inline std::vector<std::string> rows_of(const std::vector<Batch>& batches) {
     return rows;
 }
 
-inline std::vector<std::string> run(const Node& plan, const ExecutionOptions& options = {}) { return rows_of(collect(plan, options)); }
+inline std::vector<std::string> run(const Node& plan, const ExecutionOptions& options = {}) {
+    return rows_of(collect(plan, options));
+}
 
 inline std::vector<std::string> sorted(std::vector<std::string> rows) {
     std::sort(rows.begin(), rows.end());
@@ -137,13 +145,16 @@ public:
     const TypePtr& result_type() const override { return type_; }
     size_t state_size() const override { return 8; }
     void create(char* state) const override { at(state) = 0; }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena&) const override {
         for (size_t i = 0; i < rows; ++i) at(states[i] + offset) += value(arguments, i);
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena&) const override {
         for (size_t i = 0; i < rows; ++i) at(state) += value(arguments, i);
     }
-    void merge(char* state, const char* other, Arena&) const override { at(state) += *reinterpret_cast<const int64_t*>(other); }
+    void merge(char* state, const char* other, Arena&) const override {
+        at(state) += *reinterpret_cast<const int64_t*>(other);
+    }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
         std::vector<int64_t> out;
         for (size_t i = 0; i < rows; ++i) out.push_back(at(states[i] + offset));
@@ -174,8 +185,10 @@ inline std::shared_ptr<TestSource> mixed_source(size_t rows, size_t groups, size
             id.append<int64_t>(static_cast<int64_t>(i));
             group.append<int64_t>(static_cast<int64_t>(i % groups));
             name.append_string("name " + std::to_string(i % names));
-            if (i % 5 == 0) value.append_null();
-            else value.append<int64_t>(static_cast<int64_t>(i % 11));
+            if (i % 5 == 0)
+                value.append_null();
+            else
+                value.append<int64_t>(static_cast<int64_t>(i % 11));
         }
         Batch batch{{id.finish(), group.finish(), name.finish(), value.finish()}, size};
         if (number % 3 == 1) {  // dictionaries: here, of all rows backwards
@@ -185,7 +198,8 @@ inline std::shared_ptr<TestSource> mixed_source(size_t rows, size_t groups, size
                 codes->mutable_as<uint32_t>()[i] = static_cast<uint32_t>(size - 1 - i);
                 reversed[i] = static_cast<uint32_t>(size - 1 - i);
             }
-            for (size_t c = 1; c < 4; ++c) batch.columns[c] = Vector::dictionary(gather(batch.columns[c], reversed), size, codes);
+            for (size_t c = 1; c < 4; ++c)
+                batch.columns[c] = Vector::dictionary(gather(batch.columns[c], reversed), size, codes);
         } else if (number % 3 == 2) {  // runs of one row
             auto ends = Buffer::allocate(size * sizeof(uint32_t));
             for (size_t i = 0; i < size; ++i) ends->mutable_as<uint32_t>()[i] = static_cast<uint32_t>(i + 1);
@@ -193,7 +207,10 @@ inline std::shared_ptr<TestSource> mixed_source(size_t rows, size_t groups, size
         }
         batches.push_back(std::move(batch));
     }
-    return std::make_shared<TestSource>(std::vector<plan::SourceColumn>{{"id", int64_type(), false, ""}, {"grp", int64_type(), false, ""}, {"name", string_type(), false, ""}, {"value", nullable, false, ""}},
+    return std::make_shared<TestSource>(std::vector<plan::SourceColumn>{{"id", int64_type(), false, ""},
+                                                                        {"grp", int64_type(), false, ""},
+                                                                        {"name", string_type(), false, ""},
+                                                                        {"value", nullable, false, ""}},
                                         std::move(batches));
 }
 

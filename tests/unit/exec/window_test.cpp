@@ -32,9 +32,13 @@ Rows over_numbers(plan::WindowCall call, plan::WindowFrame frame = {}) {
     return results;
 }
 
-plan::WindowCall rank_call(const std::string& name, TypeId type = TypeId::UInt64) { return {name, nullptr, {}, make_type(type)}; }
+plan::WindowCall rank_call(const std::string& name, TypeId type = TypeId::UInt64) {
+    return {name, nullptr, {}, make_type(type)};
+}
 
-plan::WindowCall sum_call() { return {"sum", std::make_shared<SumFunction>(false), {plan::make_column(0, int64_type())}, int64_type()}; }
+plan::WindowCall sum_call() {
+    return {"sum", std::make_shared<SumFunction>(false), {plan::make_column(0, int64_type())}, int64_type()};
+}
 
 plan::WindowFrame frame_of(Unit unit, Bound start, int64_t before, Bound end, int64_t after) {
     return {unit, start, end, make_value<int64_t>(int64_type(), before), make_value<int64_t>(int64_type(), after)};
@@ -54,22 +58,43 @@ TEST(Window, Ranks) {
 
 TEST(Window, FramesOfAggregates) {
     EXPECT_EQ(over_numbers(sum_call()), (Rows{"3", "3", "3", "5", "11", "11"}));
-    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Rows, Bound::Preceding, 1, Bound::Current, 0)), (Rows{"1", "2", "2", "3", "5", "6"}));
-    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Rows, Bound::Following, 1, Bound::UnboundedFollowing, 0)), (Rows{"10", "9", "8", "6", "3", "0"}));
-    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Range, Bound::Preceding, 1, Bound::Current, 0)), (Rows{"3", "3", "3", "5", "8", "8"}));
-    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Groups, Bound::Current, 0, Bound::Following, 1)), (Rows{"5", "5", "5", "8", "6", "6"}));
-    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Range, Bound::UnboundedPreceding, 0, Bound::UnboundedFollowing, 0)), Rows(6, "11"));
+    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Rows, Bound::Preceding, 1, Bound::Current, 0)),
+              (Rows{"1", "2", "2", "3", "5", "6"}));
+    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Rows, Bound::Following, 1, Bound::UnboundedFollowing, 0)),
+              (Rows{"10", "9", "8", "6", "3", "0"}));
+    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Range, Bound::Preceding, 1, Bound::Current, 0)),
+              (Rows{"3", "3", "3", "5", "8", "8"}));
+    EXPECT_EQ(over_numbers(sum_call(), frame_of(Unit::Groups, Bound::Current, 0, Bound::Following, 1)),
+              (Rows{"5", "5", "5", "8", "6", "6"}));
+    EXPECT_EQ(
+        over_numbers(sum_call(), frame_of(Unit::Range, Bound::UnboundedPreceding, 0, Bound::UnboundedFollowing, 0)),
+        Rows(6, "11"));
 }
 
 TEST(Window, OtherRows) {
-    plan::WindowCall lag{"lag", nullptr, {plan::make_column(0, int64_type()), plan::make_constant(make_value<int64_t>(int64_type(), 2))}, int64_type()};
+    plan::WindowCall lag{
+        "lag",
+        nullptr,
+        {plan::make_column(0, int64_type()), plan::make_constant(make_value<int64_t>(int64_type(), 2))},
+        int64_type()};
     EXPECT_EQ(over_numbers(lag), (Rows{"0", "0", "1", "1", "1", "2"}));
-    plan::WindowCall lead{"lead", nullptr, {plan::make_column(0, int64_type()), plan::make_constant(make_value<int64_t>(int64_type(), 1)), plan::make_constant(make_value<int64_t>(int64_type(), 9))}, int64_type()};
+    plan::WindowCall lead{
+        "lead",
+        nullptr,
+        {plan::make_column(0, int64_type()), plan::make_constant(make_value<int64_t>(int64_type(), 1)),
+         plan::make_constant(make_value<int64_t>(int64_type(), 9))},
+        int64_type()};
     EXPECT_EQ(over_numbers(lead), (Rows{"1", "1", "2", "3", "3", "9"}));
     plan::WindowCall last{"last_value", nullptr, {plan::make_column(0, int64_type())}, int64_type()};
-    EXPECT_EQ(over_numbers(last, frame_of(Unit::Rows, Bound::Current, 0, Bound::Following, 1)), (Rows{"1", "1", "2", "3", "3", "3"}));
-    plan::WindowCall nth{"nth_value", nullptr, {plan::make_column(0, int64_type()), plan::make_constant(make_value<int64_t>(int64_type(), 2))}, int64_type()};
-    EXPECT_EQ(over_numbers(nth, frame_of(Unit::Rows, Bound::Preceding, 1, Bound::Following, 1)), (Rows{"1", "1", "1", "2", "3", "3"}));
+    EXPECT_EQ(over_numbers(last, frame_of(Unit::Rows, Bound::Current, 0, Bound::Following, 1)),
+              (Rows{"1", "1", "2", "3", "3", "3"}));
+    plan::WindowCall nth{
+        "nth_value",
+        nullptr,
+        {plan::make_column(0, int64_type()), plan::make_constant(make_value<int64_t>(int64_type(), 2))},
+        int64_type()};
+    EXPECT_EQ(over_numbers(nth, frame_of(Unit::Rows, Bound::Preceding, 1, Bound::Following, 1)),
+              (Rows{"1", "1", "1", "2", "3", "3"}));
 }
 
 TEST(Window, PartitionsAreApart) {

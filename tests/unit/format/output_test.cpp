@@ -78,8 +78,7 @@ TEST(Output, PrettyCompactDrawsATable) {
     sample.columns.resize(2);
     sample.batch.columns.resize(2);
     sample.batch = sample.batch.cut(0, 1);
-    EXPECT_EQ(sample.print("PrettyCompact"),
-              "   ┌─s───────┬──n─┐\n1. │ it's\t/x │ -7 │\n   └─────────┴────┘\n");
+    EXPECT_EQ(sample.print("PrettyCompact"), "   ┌─s───────┬──n─┐\n1. │ it's\t/x │ -7 │\n   └─────────┴────┘\n");
 }
 
 TEST(Output, UnknownFormat) { EXPECT_THROW(Sample().print("Nope"), Error); }

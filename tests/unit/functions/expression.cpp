@@ -76,7 +76,9 @@ private:
     Node number() {
         const size_t start = at_;
         if (text_[at_] == '-') ++at_;
-        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.' || ((text_[at_] == '-' || text_[at_] == '+') && text_[at_ - 1] == 'e'))) ++at_;
+        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.' ||
+                                      ((text_[at_] == '-' || text_[at_] == '+') && text_[at_ - 1] == 'e')))
+            ++at_;
         const std::string digits(text_.substr(start, at_ - start));
         Int256 whole;
         bool overflow = false;
@@ -87,7 +89,11 @@ private:
                 const VectorPtr wide = make_value(make_type(TypeId::Int256), whole);
                 try {
                     FunctionContext unused;
-                    const auto cast = FunctionRegistry::instance().bind("accurateCast", {{wide->type(), nullptr}, {make_type(TypeId::String), make_string_value(make_type(TypeId::String), type->name())}}, unused);
+                    const auto cast = FunctionRegistry::instance().bind(
+                        "accurateCast",
+                        {{wide->type(), nullptr},
+                         {make_type(TypeId::String), make_string_value(make_type(TypeId::String), type->name())}},
+                        unused);
                     const VectorPtr vectors[] = {wide, make_string_value(make_type(TypeId::String), type->name())};
                     return literal(type, flatten(cast->execute(vectors, 1)));
                 } catch (const Error&) {
@@ -120,9 +126,11 @@ private:
             const TypePtr type = make_nullable(make_type(TypeId::Nothing));
             return literal(type, make_null_value(type));
         }
-        if (name == "true" || name == "false") return literal(make_type(TypeId::Bool), make_value<uint8_t>(make_type(TypeId::Bool), name == "true"));
+        if (name == "true" || name == "false")
+            return literal(make_type(TypeId::Bool), make_value<uint8_t>(make_type(TypeId::Bool), name == "true"));
         double value = 0;
-        if (parse_float(name, value) == kParsed) return literal(make_type(TypeId::Float64), make_value(make_type(TypeId::Float64), value));
+        if (parse_float(name, value) == kParsed)
+            return literal(make_type(TypeId::Float64), make_value(make_type(TypeId::Float64), value));
         throw std::runtime_error("test expression: unknown word '" + name + "' in " + std::string(text_));
     }
     std::string_view text_;
@@ -162,7 +170,9 @@ Value run(const Node& node, Form form, unsigned columns) {
     const auto bound = FunctionRegistry::instance().bind(node.name, arguments, context());
     const VectorPtr result = bound->execute(vectors, rows);
     if (result->size() != rows) throw std::runtime_error("wrong number of rows from " + node.name);
-    if (!same_type(result->type(), bound->result_type())) throw std::runtime_error(node.name + " gave " + result->type()->name() + " and not " + bound->result_type()->name());
+    if (!same_type(result->type(), bound->result_type()))
+        throw std::runtime_error(node.name + " gave " + result->type()->name() + " and not " +
+                                 bound->result_type()->name());
     for (size_t i = 1; i < rows; ++i)
         if (!equal_values(*result, 0, *result, i)) throw std::runtime_error("unequal rows from " + node.name);
     return {bound->result_type(), flatten(slice(result, 0, 1))};
@@ -170,7 +180,9 @@ Value run(const Node& node, Form form, unsigned columns) {
 
 }  // namespace
 
-Value evaluate(std::string_view expression, Form form, unsigned columns) { return run(Parser(expression).whole(), form, columns); }
+Value evaluate(std::string_view expression, Form form, unsigned columns) {
+    return run(Parser(expression).whole(), form, columns);
+}
 
 size_t argument_count(std::string_view expression) { return Parser(expression).whole().arguments.size(); }
 
@@ -178,8 +190,10 @@ std::string describe(std::string_view expression, Form form, unsigned columns) {
     try {
         const Value value = evaluate(expression, form, columns);
         std::string out = value.type->name() + "\t";
-        if (value.constant->is_null(0)) out += "\\N";
-        else append_plain(out, *value.constant, 0);
+        if (value.constant->is_null(0))
+            out += "\\N";
+        else
+            append_plain(out, *value.constant, 0);
         for (size_t at = 0; (at = out.find('\n', at)) != std::string::npos; at += 2) out.replace(at, 1, "\\n");
         return out;
     } catch (const Error& error) {

@@ -55,7 +55,8 @@ TEST(Expressions, EncodingsAgree) {
             try {
                 flat = describe(expression, Form::Flat, columns);
                 if (flat.starts_with("Code")) continue;  // wants a constant there
-                EXPECT_EQ(describe(expression, Form::Dictionary, columns), flat) << expression << " columns " << columns;
+                EXPECT_EQ(describe(expression, Form::Dictionary, columns), flat)
+                    << expression << " columns " << columns;
                 EXPECT_EQ(describe(expression, Form::RunLength, columns), flat) << expression << " columns " << columns;
             } catch (const std::exception& error) {
                 ADD_FAILURE() << expression << " columns " << columns << ": " << error.what();

@@ -17,15 +17,36 @@ std::string text(F append, Args&&... args) {
     return out;
 }
 
-std::string float_text(double value) { std::string out; append_float(out, value); return out; }
-std::string float_text(float value) { std::string out; append_float(out, value); return out; }
+std::string float_text(double value) {
+    std::string out;
+    append_float(out, value);
+    return out;
+}
+std::string float_text(float value) {
+    std::string out;
+    append_float(out, value);
+    return out;
+}
 
 TEST(ValueText, FloatsAreShortestAsClickHousePrintsThem) {
-    const std::pair<double, const char*> cases[] = {
-        {0.0, "0"}, {-0.0, "-0"}, {0.1, "0.1"}, {1.5, "1.5"}, {-12.25, "-12.25"}, {100, "100"}, {1e20, "100000000000000000000"},
-        {1e21, "1e21"}, {123456789012345680000.0, "123456789012345680000"}, {1e-6, "0.000001"}, {1e-7, "1e-7"},
-        {1.5e300, "1.5e300"}, {1e100, "1e100"}, {-2.5e-10, "-2.5e-10"}, {0.00012, "0.00012"},
-        {std::nan(""), "nan"}, {std::numeric_limits<double>::infinity(), "inf"}, {-std::numeric_limits<double>::infinity(), "-inf"}};
+    const std::pair<double, const char*> cases[] = {{0.0, "0"},
+                                                    {-0.0, "-0"},
+                                                    {0.1, "0.1"},
+                                                    {1.5, "1.5"},
+                                                    {-12.25, "-12.25"},
+                                                    {100, "100"},
+                                                    {1e20, "100000000000000000000"},
+                                                    {1e21, "1e21"},
+                                                    {123456789012345680000.0, "123456789012345680000"},
+                                                    {1e-6, "0.000001"},
+                                                    {1e-7, "1e-7"},
+                                                    {1.5e300, "1.5e300"},
+                                                    {1e100, "1e100"},
+                                                    {-2.5e-10, "-2.5e-10"},
+                                                    {0.00012, "0.00012"},
+                                                    {std::nan(""), "nan"},
+                                                    {std::numeric_limits<double>::infinity(), "inf"},
+                                                    {-std::numeric_limits<double>::infinity(), "-inf"}};
     for (const auto& [value, expected] : cases) EXPECT_EQ(float_text(value), expected);
     EXPECT_EQ(float_text(0.1F), "0.1");
     EXPECT_EQ(float_text(16777216.0F), "16777216");
@@ -33,7 +54,11 @@ TEST(ValueText, FloatsAreShortestAsClickHousePrintsThem) {
 }
 
 TEST(ValueText, Decimals) {
-    const auto decimal = [](Int128 value, int scale, bool zeros) { std::string out; append_decimal(out, value, scale, zeros); return out; };
+    const auto decimal = [](Int128 value, int scale, bool zeros) {
+        std::string out;
+        append_decimal(out, value, scale, zeros);
+        return out;
+    };
     EXPECT_EQ(decimal(15000, 4, false), "1.5");
     EXPECT_EQ(decimal(15000, 4, true), "1.5000");
     EXPECT_EQ(decimal(-5, 2, false), "-0.05");

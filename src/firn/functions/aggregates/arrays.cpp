@@ -25,9 +25,14 @@ uint64_t number_parameter(std::string_view name, std::span<const VectorPtr> para
 class GroupArray : public StateAggregate<GroupArray, Collected> {
 public:
     GroupArray(std::string name, TypePtr element, uint64_t limit, bool last)
-        : StateAggregate(std::move(name), make_array(element)), element_(std::move(element)), limit_(limit), last_(last) {}
+        : StateAggregate(std::move(name), make_array(element)),
+          element_(std::move(element)),
+          limit_(limit),
+          last_(last) {}
 
-    void add_row(Collected& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const { append(state, arguments[0].flat(), arguments[0][row]); }
+    void add_row(Collected& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        append(state, arguments[0].flat(), arguments[0][row]);
+    }
     void merge_state(Collected& state, const Collected& other, Arena&) const {
         if (!other.builder) return;
         const VectorPtr values = snapshot(other);
@@ -126,7 +131,11 @@ private:
 class Different : public StateAggregate<Different, Counted> {
 public:
     Different(std::string name, TypePtr element, uint64_t limit, bool top)
-        : StateAggregate(std::move(name), make_array(element)), element_(element), set_(element), limit_(limit), top_(top) {}
+        : StateAggregate(std::move(name), make_array(element)),
+          element_(element),
+          set_(element),
+          limit_(limit),
+          top_(top) {}
     void add_row(Counted& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
         if (!top_ && state.values.size() >= limit_) return;
         set_.add(state, set_.one_row(arguments[0].flat(), arguments[0][row]), 1);
@@ -180,18 +189,25 @@ private:
 
 void register_arrays(AggregateRegistry& registry) {
     for (const std::string name : {"groupArray", "groupArrayLast"})
-        registry.add({.name = name, .aliases = name == "groupArray" ? std::vector<std::string>{"array_agg"} : std::vector<std::string>{},
-                      .null_when_empty = false,
-                      .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr> parameters) -> AggregatePtr {
-                          expect_arguments(name, arguments, 1);
-                          return std::make_shared<GroupArray>(name, arguments[0], number_parameter(name, parameters, 0, UINT64_MAX), name == "groupArrayLast");
-                      }});
+        registry.add(
+            {.name = name,
+             .aliases = name == "groupArray" ? std::vector<std::string>{"array_agg"} : std::vector<std::string>{},
+             .null_when_empty = false,
+             .resolve = [name](std::span<const TypePtr> arguments,
+                               std::span<const VectorPtr> parameters) -> AggregatePtr {
+                 expect_arguments(name, arguments, 1);
+                 return std::make_shared<GroupArray>(
+                     name, arguments[0], number_parameter(name, parameters, 0, UINT64_MAX), name == "groupArrayLast");
+             }});
     for (const std::string name : {"groupUniqArray", "topK"})
-        registry.add({.name = name, .null_when_empty = false,
-                      .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr> parameters) -> AggregatePtr {
+        registry.add({.name = name,
+                      .null_when_empty = false,
+                      .resolve = [name](std::span<const TypePtr> arguments,
+                                        std::span<const VectorPtr> parameters) -> AggregatePtr {
                           expect_arguments(name, arguments, 1);
                           const bool top = name == "topK";
-                          return std::make_shared<Different>(name, arguments[0], number_parameter(name, parameters, 0, top ? 10 : UINT64_MAX), top);
+                          return std::make_shared<Different>(
+                              name, arguments[0], number_parameter(name, parameters, 0, top ? 10 : UINT64_MAX), top);
                       }});
 }
 

@@ -17,25 +17,34 @@ public:
     void create(char* state) const override { inner_->create(state); }
     bool has_destructor() const override { return inner_->has_destructor(); }
     void destroy(char* state) const noexcept override { inner_->destroy(state); }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena& arena) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
         inner_->add(arguments, rows, states, offset, arena);
     }
-    void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override { inner_->add_all(arguments, rows, state, arena); }
+    void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override {
+        inner_->add_all(arguments, rows, state, arena);
+    }
     void merge(char* state, const char* other, Arena& arena) const override { inner_->merge(state, other, arena); }
-    VectorPtr finish(char* const* states, size_t rows, size_t offset) const override { return inner_->finish(states, rows, offset); }
+    VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
+        return inner_->finish(states, rows, offset);
+    }
     void serialize(const char* state, std::string& out) const override { inner_->serialize(state, out); }
-    void deserialize(char* state, std::string_view& in, Arena& arena) const override { inner_->deserialize(state, in, arena); }
+    void deserialize(char* state, std::string_view& in, Arena& arena) const override {
+        inner_->deserialize(state, in, arena);
+    }
 
 protected:
     /// Adds only the rows of `selected`.
-    void add_selected(std::span<const VectorPtr> arguments, const Selection& selected, char* const* states, size_t offset, Arena& arena) const {
+    void add_selected(std::span<const VectorPtr> arguments, const Selection& selected, char* const* states,
+                      size_t offset, Arena& arena) const {
         std::vector<VectorPtr> picked;
         for (const auto& argument : arguments) picked.push_back(gather(argument, selected));
         std::vector<char*> places(selected.size());
         for (size_t i = 0; i < places.size(); ++i) places[i] = states[selected[i]];
         inner_->add(picked, selected.size(), places.data(), offset, arena);
     }
-    void add_all_selected(std::span<const VectorPtr> arguments, const Selection& selected, char* state, Arena& arena) const {
+    void add_all_selected(std::span<const VectorPtr> arguments, const Selection& selected, char* state,
+                          Arena& arena) const {
         std::vector<VectorPtr> picked;
         for (const auto& argument : arguments) picked.push_back(gather(argument, selected));
         inner_->add_all(picked, selected.size(), state, arena);
@@ -56,7 +65,8 @@ public:
         inner_->create(state);
         state[flag_] = 0;
     }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena& arena) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
         inner_->add(arguments, rows, states, offset, arena);
         for (size_t i = 0; i < rows; ++i) states[i][offset + flag_] = 1;
     }
@@ -75,8 +85,10 @@ public:
         if (empty == 0) return same_type(values->type(), result_) ? values : values->with_type(result_);
         VectorBuilder builder(result_);
         for (size_t i = 0; i < rows; ++i) {
-            if (states[i][offset + flag_]) builder.append_from(*values, i);
-            else builder.append_default();
+            if (states[i][offset + flag_])
+                builder.append_from(*values, i);
+            else
+                builder.append_default();
         }
         return builder.finish();
     }
@@ -98,7 +110,8 @@ public:
     SkipNulls(AggregatePtr inner, std::span<const TypePtr> arguments) : Around(std::move(inner)) {
         for (const auto& type : arguments) plain_.push_back(strip_nullable(type));
     }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena& arena) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
         Selection left;
         if (!any_null(arguments, rows, left)) return inner_->add(plain(arguments), rows, states, offset, arena);
         if (!left.empty()) add_selected(plain(arguments), left, states, offset, arena);
@@ -158,7 +171,8 @@ private:
     std::vector<VectorPtr> plain(std::span<const VectorPtr> arguments) const {
         std::vector<VectorPtr> out;
         for (size_t i = 0; i < arguments.size(); ++i)
-            out.push_back(same_type(arguments[i]->type(), plain_[i]) ? arguments[i] : arguments[i]->with_type(plain_[i]));
+            out.push_back(same_type(arguments[i]->type(), plain_[i]) ? arguments[i]
+                                                                     : arguments[i]->with_type(plain_[i]));
         return out;
     }
     std::vector<TypePtr> plain_;
@@ -167,24 +181,30 @@ private:
 class OnlyIf : public Around {
 public:
     using Around::Around;
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena& arena) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
         const Selection selected = selected_rows(arguments.back());
         const auto rest = arguments.first(arguments.size() - 1);
-        if (selected.size() == rows) inner_->add(rest, rows, states, offset, arena);
-        else if (!selected.empty()) add_selected(rest, selected, states, offset, arena);
+        if (selected.size() == rows)
+            inner_->add(rest, rows, states, offset, arena);
+        else if (!selected.empty())
+            add_selected(rest, selected, states, offset, arena);
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override {
         const Selection selected = selected_rows(arguments.back());
         const auto rest = arguments.first(arguments.size() - 1);
-        if (selected.size() == rows) inner_->add_all(rest, rows, state, arena);
-        else if (!selected.empty()) add_all_selected(rest, selected, state, arena);
+        if (selected.size() == rows)
+            inner_->add_all(rest, rows, state, arena);
+        else if (!selected.empty())
+            add_all_selected(rest, selected, state, arena);
     }
 };
 
 class OfElements : public Around {
 public:
     using Around::Around;
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena& arena) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
         std::vector<uint32_t> owners;
         const auto elements = unfold(arguments, rows, owners);
         std::vector<char*> places(owners.size());
@@ -198,18 +218,21 @@ public:
     }
 
 private:
-    static std::vector<VectorPtr> unfold(std::span<const VectorPtr> arguments, size_t rows, std::vector<uint32_t>& owners) {
+    static std::vector<VectorPtr> unfold(std::span<const VectorPtr> arguments, size_t rows,
+                                         std::vector<uint32_t>& owners) {
         std::vector<VectorPtr> out;
         for (const auto& argument : arguments) {
             const VectorPtr flat = flatten(argument);
             const int64_t* offsets = flat->offsets();
             if (out.empty()) {
                 for (size_t row = 0; row < rows; ++row)
-                    for (int64_t i = offsets[row]; i < offsets[row + 1]; ++i) owners.push_back(static_cast<uint32_t>(row));
+                    for (int64_t i = offsets[row]; i < offsets[row + 1]; ++i)
+                        owners.push_back(static_cast<uint32_t>(row));
             }
             const auto size = static_cast<size_t>(offsets[rows] - offsets[0]);
             if (size != owners.size())
-                fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "All arrays passed to an aggregate function with -Array must have the same sizes");
+                fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH,
+                     "All arrays passed to an aggregate function with -Array must have the same sizes");
             out.push_back(slice(flat->child(), static_cast<size_t>(offsets[0]), size));
         }
         return out;
@@ -226,7 +249,9 @@ struct DifferentRows {
 class OfDifferent : public StateAggregate<OfDifferent, DifferentRows> {
 public:
     OfDifferent(AggregatePtr inner, std::vector<TypePtr> types)
-        : StateAggregate(std::string(inner->name()) + "Distinct", inner->result_type()), inner_(std::move(inner)), types_(std::move(types)) {}
+        : StateAggregate(std::string(inner->name()) + "Distinct", inner->result_type()),
+          inner_(std::move(inner)),
+          types_(std::move(types)) {}
     void add_row(DifferentRows& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
         std::vector<VectorPtr> one;
         for (size_t i = 0; i < arguments.size(); ++i) {
@@ -295,7 +320,8 @@ private:
 
 class AlwaysNull : public StateAggregate<AlwaysNull, char> {
 public:
-    explicit AlwaysNull(std::string name) : StateAggregate(std::move(name), make_nullable(make_type(TypeId::Nothing))) {}
+    explicit AlwaysNull(std::string name)
+        : StateAggregate(std::move(name), make_nullable(make_type(TypeId::Nothing))) {}
     void add_row(char&, const std::vector<Decoded>&, size_t, Arena&) const {}
     void merge_state(char&, const char&, Arena&) const {}
     VectorPtr finish(char* const*, size_t rows, size_t) const override { return Vector::defaults(result_, rows); }

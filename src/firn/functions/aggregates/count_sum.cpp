@@ -14,13 +14,17 @@ public:
     void add(std::span<const VectorPtr>, size_t rows, char* const* states, size_t offset, Arena&) const override {
         for (size_t i = 0; i < rows; ++i) ++as_state(states[i] + offset);
     }
-    void add_all(std::span<const VectorPtr>, size_t rows, char* state, Arena&) const override { as_state(state) += rows; }
+    void add_all(std::span<const VectorPtr>, size_t rows, char* state, Arena&) const override {
+        as_state(state) += rows;
+    }
     void merge_state(uint64_t& state, const uint64_t& other, Arena&) const { state += other; }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
         return vector_of<uint64_t>(result_, rows, [&](size_t i) { return as_state(states[i] + offset); });
     }
     void serialize(const char* state, std::string& out) const override { write_raw(out, as_state(state)); }
-    void deserialize(char* state, std::string_view& in, Arena&) const override { as_state(state) = read_raw<uint64_t>(in); }
+    void deserialize(char* state, std::string_view& in, Arena&) const override {
+        as_state(state) = read_raw<uint64_t>(in);
+    }
 };
 
 /// Sum of a whole batch. 64-bit integers into 128 bits without carries in the loop: halves are added apart.
@@ -69,8 +73,10 @@ Sum sum_flat(const T* values, size_t rows) {
 template <typename T, typename Add>
 void each_value(const Decoded& decoded, size_t rows, Add&& add) {
     const T* values = decoded.values<T>();
-    if (decoded.is_identity()) for (size_t i = 0; i < rows; ++i) add(i, values[i]);
-    else for (size_t i = 0; i < rows; ++i) add(i, values[decoded[i]]);
+    if (decoded.is_identity())
+        for (size_t i = 0; i < rows; ++i) add(i, values[i]);
+    else
+        for (size_t i = 0; i < rows; ++i) add(i, values[decoded[i]]);
 }
 
 template <typename Sum, typename T>
@@ -110,7 +116,8 @@ public:
     void add_row(SumType& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
         state = state + SumType(arguments[0].template value<T>(row));
     }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena&) const override {
         each_value<T>(Decoded(arguments[0]), rows, [&](size_t i, const T& value) {
             SumType& state = Base::as_state(states[i] + offset);
             state = state + SumType(value);
@@ -125,7 +132,9 @@ public:
         return vector_of<SumType>(this->result_, rows, [&](size_t i) { return Base::as_state(states[i] + offset); });
     }
     void serialize(const char* state, std::string& out) const override { write_raw(out, Base::as_state(state)); }
-    void deserialize(char* state, std::string_view& in, Arena&) const override { Base::as_state(state) = read_raw<SumType>(in); }
+    void deserialize(char* state, std::string_view& in, Arena&) const override {
+        Base::as_state(state) = read_raw<SumType>(in);
+    }
 };
 
 template <typename SumType>
@@ -145,12 +154,14 @@ class Avg : public StateAggregate<Avg<T, SumType>, AvgState<SumType>> {
 
 public:
     /// divisor: 10^scale of a decimal.
-    Avg(std::string name, TypePtr result, double divisor) : Base(std::move(name), std::move(result)), divisor_(divisor) {}
+    Avg(std::string name, TypePtr result, double divisor)
+        : Base(std::move(name), std::move(result)), divisor_(divisor) {}
     void add_row(State& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
         state.sum = state.sum + SumType(arguments[0].template value<T>(row));
         ++state.count;
     }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena&) const override {
         each_value<T>(Decoded(arguments[0]), rows, [&](size_t i, const T& value) {
             State& state = Base::as_state(states[i] + offset);
             state.sum = state.sum + SumType(value);
@@ -188,14 +199,30 @@ private:
 template <typename T>
 AggregatePtr sum_as(const std::string& name, const TypePtr& result) {
     switch (result->physical()) {
-        case Physical::UInt64: if constexpr (std::is_integral_v<T>) return std::make_shared<Sum<T, uint64_t>>(name, result); break;
-        case Physical::Int64: if constexpr (std::is_integral_v<T>) return std::make_shared<Sum<T, int64_t>>(name, result); break;
-        case Physical::Int128: if constexpr (std::is_integral_v<T> || std::is_same_v<T, Int128>) return std::make_shared<Sum<T, Int128>>(name, result); break;
-        case Physical::UInt128: if constexpr (std::is_same_v<T, UInt128>) return std::make_shared<Sum<T, UInt128>>(name, result); break;
-        case Physical::UInt256: if constexpr (std::is_same_v<T, UInt256>) return std::make_shared<Sum<T, UInt256>>(name, result); break;
-        case Physical::Int256: if constexpr (std::is_same_v<T, Int256>) return std::make_shared<Sum<T, Int256>>(name, result); break;
-        case Physical::Float64: if constexpr (std::is_floating_point_v<T>) return std::make_shared<Sum<T, double>>(name, result); break;
-        default: break;
+        case Physical::UInt64:
+            if constexpr (std::is_integral_v<T>) return std::make_shared<Sum<T, uint64_t>>(name, result);
+            break;
+        case Physical::Int64:
+            if constexpr (std::is_integral_v<T>) return std::make_shared<Sum<T, int64_t>>(name, result);
+            break;
+        case Physical::Int128:
+            if constexpr (std::is_integral_v<T> || std::is_same_v<T, Int128>)
+                return std::make_shared<Sum<T, Int128>>(name, result);
+            break;
+        case Physical::UInt128:
+            if constexpr (std::is_same_v<T, UInt128>) return std::make_shared<Sum<T, UInt128>>(name, result);
+            break;
+        case Physical::UInt256:
+            if constexpr (std::is_same_v<T, UInt256>) return std::make_shared<Sum<T, UInt256>>(name, result);
+            break;
+        case Physical::Int256:
+            if constexpr (std::is_same_v<T, Int256>) return std::make_shared<Sum<T, Int256>>(name, result);
+            break;
+        case Physical::Float64:
+            if constexpr (std::is_floating_point_v<T>) return std::make_shared<Sum<T, double>>(name, result);
+            break;
+        default:
+            break;
     }
     fail(ErrorCode::LOGICAL_ERROR, "{} has no sum of type {}", name, result->name());
 }
@@ -216,8 +243,10 @@ AggregatePtr make_sum(const std::string& name, std::span<const TypePtr> argument
     const TypePtr result = name == "sumWithOverflow" ? arguments[0] : sum_type(name, arguments[0]);
     AggregatePtr made;
     dispatch_fixed(arguments[0]->physical(), [&]<typename T>() {
-        if (name != "sumWithOverflow") made = sum_as<T>(name, result);
-        else if constexpr (std::is_arithmetic_v<T>) made = std::make_shared<Sum<T, T>>(name, result);
+        if (name != "sumWithOverflow")
+            made = sum_as<T>(name, result);
+        else if constexpr (std::is_arithmetic_v<T>)
+            made = std::make_shared<Sum<T, T>>(name, result);
     });
     if (!made) illegal_argument(name, arguments[0]);
     return made;
@@ -232,9 +261,12 @@ AggregatePtr make_avg(std::span<const TypePtr> arguments) {
     for (int i = 0; i < type->scale(); ++i) divisor *= 10;
     AggregatePtr made;
     dispatch_fixed(type->physical(), [&]<typename T>() {
-        if constexpr (std::is_floating_point_v<T>) made = std::make_shared<Avg<T, double>>("avg", result, divisor);
-        else if constexpr (std::is_same_v<T, UInt256> || std::is_same_v<T, Int256>) made = std::make_shared<Avg<T, Int256>>("avg", result, divisor);
-        else made = std::make_shared<Avg<T, Int128>>("avg", result, divisor);
+        if constexpr (std::is_floating_point_v<T>)
+            made = std::make_shared<Avg<T, double>>("avg", result, divisor);
+        else if constexpr (std::is_same_v<T, UInt256> || std::is_same_v<T, Int256>)
+            made = std::make_shared<Avg<T, Int256>>("avg", result, divisor);
+        else
+            made = std::make_shared<Avg<T, Int128>>("avg", result, divisor);
     });
     return made;
 }
@@ -242,17 +274,26 @@ AggregatePtr make_avg(std::span<const TypePtr> arguments) {
 }  // namespace
 
 void register_count_sum(AggregateRegistry& registry) {
-    registry.add({.name = "count", .case_insensitive = true, .null_when_empty = false,
+    registry.add({.name = "count",
+                  .case_insensitive = true,
+                  .null_when_empty = false,
                   .resolve = [](std::span<const TypePtr> arguments, std::span<const VectorPtr>) -> AggregatePtr {
                       if (arguments.size() > 1)
-                          fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Aggregate function count requires zero or one argument");
+                          fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                               "Aggregate function count requires zero or one argument");
                       return std::make_shared<Count>();
                   }});
     for (const std::string name : {"sum", "sumWithOverflow", "sumKahan"})
-        registry.add({.name = name, .case_insensitive = name == "sum",
-                      .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr>) { return make_sum(name, arguments); }});
-    registry.add({.name = "avg", .case_insensitive = true,
-                  .resolve = [](std::span<const TypePtr> arguments, std::span<const VectorPtr>) { return make_avg(arguments); }});
+        registry.add({.name = name,
+                      .case_insensitive = name == "sum",
+                      .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+                          return make_sum(name, arguments);
+                      }});
+    registry.add({.name = "avg",
+                  .case_insensitive = true,
+                  .resolve = [](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+                      return make_avg(arguments);
+                  }});
 }
 
 }  // namespace firn::functions

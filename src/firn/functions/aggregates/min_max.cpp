@@ -17,9 +17,12 @@ bool replaces(const T& value, const T& kept) {
         if (std::isnan(value)) return pick == Pick::Last;
         if (std::isnan(kept)) return pick != Pick::First;
     }
-    if constexpr (pick == Pick::Min) return value < kept;
-    else if constexpr (pick == Pick::Max) return kept < value;
-    else return pick == Pick::Last;
+    if constexpr (pick == Pick::Min)
+        return value < kept;
+    else if constexpr (pick == Pick::Max)
+        return kept < value;
+    else
+        return pick == Pick::Last;
 }
 
 template <typename T>
@@ -39,8 +42,11 @@ public:
         state.value = value;
         state.has = true;
     }
-    void add_row(Kept<T>& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const { offer(state, arguments[0].template value<T>(row)); }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
+    void add_row(Kept<T>& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        offer(state, arguments[0].template value<T>(row));
+    }
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena&) const override {
         const Decoded decoded(arguments[0]);
         const T* values = decoded.values<T>();
         for (size_t i = 0; i < rows; ++i) offer(Base::as_state(states[i] + offset), values[decoded[i]]);
@@ -56,7 +62,8 @@ public:
         if constexpr (std::is_integral_v<T>) {
             if (decoded.is_identity()) {
                 T best = values[0];
-                for (size_t i = 1; i < rows; ++i) best = pick == Pick::Min ? std::min(best, values[i]) : std::max(best, values[i]);
+                for (size_t i = 1; i < rows; ++i)
+                    best = pick == Pick::Min ? std::min(best, values[i]) : std::max(best, values[i]);
                 return offer(kept, best);
             }
         }
@@ -122,8 +129,10 @@ public:
         VectorBuilder builder(this->result_);
         for (size_t i = 0; i < rows; ++i) {
             const KeptString& state = Base::as_state(states[i] + offset);
-            if (state.has) builder.append_string(state.value.view());
-            else builder.append_default();
+            if (state.has)
+                builder.append_string(state.value.view());
+            else
+                builder.append_default();
         }
         return builder.finish();
     }
@@ -141,8 +150,11 @@ public:
 /// Values of any other type, each kept as a vector of one row.
 class AnyPick : public StateAggregate<AnyPick, VectorPtr> {
 public:
-    AnyPick(std::string name, TypePtr result, Pick pick) : StateAggregate(std::move(name), std::move(result)), pick_(pick) {}
-    void add_row(VectorPtr& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const { offer(state, arguments[0].flat(), arguments[0][row]); }
+    AnyPick(std::string name, TypePtr result, Pick pick)
+        : StateAggregate(std::move(name), std::move(result)), pick_(pick) {}
+    void add_row(VectorPtr& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        offer(state, arguments[0].flat(), arguments[0][row]);
+    }
     void merge_state(VectorPtr& state, const VectorPtr& other, Arena&) const {
         if (other) offer(state, *other, 0);
     }
@@ -150,8 +162,10 @@ public:
         VectorBuilder builder(result_);
         for (size_t i = 0; i < rows; ++i) {
             const VectorPtr& state = as_state(states[i] + offset);
-            if (state) builder.append_from(*state, 0);
-            else builder.append_default();
+            if (state)
+                builder.append_from(*state, 0);
+            else
+                builder.append_default();
         }
         return builder.finish();
     }
@@ -167,7 +181,8 @@ private:
     void offer(VectorPtr& state, const Vector& source, size_t row) const {
         if (state) {
             const int order = pick_ == Pick::Min || pick_ == Pick::Max ? compare_values(source, row, *state, 0) : 0;
-            if (pick_ == Pick::First || (pick_ == Pick::Min && order >= 0) || (pick_ == Pick::Max && order <= 0)) return;
+            if (pick_ == Pick::First || (pick_ == Pick::Min && order >= 0) || (pick_ == Pick::Max && order <= 0))
+                return;
         }
         VectorBuilder builder(result_);
         builder.append_from(source, row);
@@ -195,8 +210,10 @@ public:
         VectorBuilder builder(result_);
         for (size_t i = 0; i < rows; ++i) {
             const KeptPair& state = as_state(states[i] + offset);
-            if (state.key) builder.append_from(*state.value, 0);
-            else builder.append_default();
+            if (state.key)
+                builder.append_from(*state.value, 0);
+            else
+                builder.append_default();
         }
         return builder.finish();
     }
@@ -245,8 +262,12 @@ AggregatePtr make_pick(const std::string& name, std::span<const TypePtr> argumen
 
 void add_pick(AggregateRegistry& registry, std::vector<std::string> names, auto make, bool case_insensitive) {
     const std::string name = names[0];
-    registry.add({.name = name, .aliases = {names.begin() + 1, names.end()}, .case_insensitive = case_insensitive,
-                  .resolve = [name, make](std::span<const TypePtr> arguments, std::span<const VectorPtr>) { return make(name, arguments); }});
+    registry.add({.name = name,
+                  .aliases = {names.begin() + 1, names.end()},
+                  .case_insensitive = case_insensitive,
+                  .resolve = [name, make](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+                      return make(name, arguments);
+                  }});
 }
 
 }  // namespace
@@ -258,11 +279,14 @@ void register_min_max(AggregateRegistry& registry) {
     add_pick(registry, {"anyLast", "last_value"}, make_pick<Pick::Last>, true);
     for (const bool least : {true, false}) {
         const std::string name = least ? "argMin" : "argMax";
-        registry.add({.name = name, .aliases = {least ? "min_by" : "max_by"}, .null_when_empty = true,
-                      .resolve = [name, least](std::span<const TypePtr> arguments, std::span<const VectorPtr>) -> AggregatePtr {
-                          expect_arguments(name, arguments, 2);
-                          return std::make_shared<ArgPick>(name, arguments[0], arguments[1], least);
-                      }});
+        registry.add(
+            {.name = name,
+             .aliases = {least ? "min_by" : "max_by"},
+             .null_when_empty = true,
+             .resolve = [name, least](std::span<const TypePtr> arguments, std::span<const VectorPtr>) -> AggregatePtr {
+                 expect_arguments(name, arguments, 2);
+                 return std::make_shared<ArgPick>(name, arguments[0], arguments[1], least);
+             }});
     }
 }
 

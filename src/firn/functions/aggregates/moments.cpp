@@ -11,8 +11,10 @@ double number_at(const Decoded& argument, size_t row) {
     const TypePtr& type = argument.flat().type();
     double value = 0;
     dispatch_fixed(type->physical(), [&]<typename T>() {
-        if constexpr (std::is_same_v<T, Int256> || std::is_same_v<T, UInt256>) value = argument.value<T>(row).to_double();
-        else value = static_cast<double>(argument.value<T>(row));
+        if constexpr (std::is_same_v<T, Int256> || std::is_same_v<T, UInt256>)
+            value = argument.value<T>(row).to_double();
+        else
+            value = static_cast<double>(argument.value<T>(row));
     });
     return type->scale() ? value / std::pow(10.0, type->scale()) : value;
 }
@@ -22,7 +24,19 @@ struct Moments {
     double n = 0, x = 0, x2 = 0, x3 = 0, x4 = 0, y = 0, y2 = 0, xy = 0;
 };
 
-enum class Statistic : uint8_t { VarPop, VarSamp, StddevPop, StddevSamp, CovarPop, CovarSamp, Corr, SkewPop, SkewSamp, KurtPop, KurtSamp };
+enum class Statistic : uint8_t {
+    VarPop,
+    VarSamp,
+    StddevPop,
+    StddevSamp,
+    CovarPop,
+    CovarSamp,
+    Corr,
+    SkewPop,
+    SkewSamp,
+    KurtPop,
+    KurtSamp
+};
 
 class MomentsAggregate : public StateAggregate<MomentsAggregate, Moments> {
 public:
@@ -53,28 +67,46 @@ public:
         return vector_of<double>(result_, rows, [&](size_t i) { return value(as_state(states[i] + offset)); });
     }
     void serialize(const char* state, std::string& out) const override { write_raw(out, as_state(state)); }
-    void deserialize(char* state, std::string_view& in, Arena&) const override { as_state(state) = read_raw<Moments>(in); }
+    void deserialize(char* state, std::string_view& in, Arena&) const override {
+        as_state(state) = read_raw<Moments>(in);
+    }
 
 private:
-    static double var_pop(const Moments& m) { return m.n == 0 ? std::nan("") : std::max(0.0, (m.x2 - m.x * m.x / m.n) / m.n); }
-    static double var_samp(const Moments& m) { return m.n <= 1 ? std::nan("") : std::max(0.0, (m.x2 - m.x * m.x / m.n) / (m.n - 1)); }
+    static double var_pop(const Moments& m) {
+        return m.n == 0 ? std::nan("") : std::max(0.0, (m.x2 - m.x * m.x / m.n) / m.n);
+    }
+    static double var_samp(const Moments& m) {
+        return m.n <= 1 ? std::nan("") : std::max(0.0, (m.x2 - m.x * m.x / m.n) / (m.n - 1));
+    }
     static double third(const Moments& m) { return (m.x3 - (3 * m.x2 - 2 * m.x * m.x / m.n) * m.x / m.n) / m.n; }
     static double fourth(const Moments& m) {
         return (m.x4 - (4 * m.x3 - (6 * m.x2 - 3 * m.x * m.x / m.n) * m.x / m.n) * m.x / m.n) / m.n;
     }
     double value(const Moments& m) const {
         switch (statistic_) {
-            case Statistic::VarPop: return var_pop(m);
-            case Statistic::VarSamp: return var_samp(m);
-            case Statistic::StddevPop: return std::sqrt(var_pop(m));
-            case Statistic::StddevSamp: return std::sqrt(var_samp(m));
-            case Statistic::CovarPop: return m.n == 0 ? std::nan("") : (m.xy - m.x * m.y / m.n) / m.n;
-            case Statistic::CovarSamp: return m.n <= 1 ? std::nan("") : (m.xy - m.x * m.y / m.n) / (m.n - 1);
-            case Statistic::Corr: return (m.n * m.xy - m.x * m.y) / (std::sqrt(m.n * m.x2 - m.x * m.x) * std::sqrt(m.n * m.y2 - m.y * m.y));
-            case Statistic::SkewPop: return third(m) / std::pow(var_pop(m), 1.5);
-            case Statistic::SkewSamp: return third(m) / std::pow(var_samp(m), 1.5);
-            case Statistic::KurtPop: return fourth(m) / std::pow(var_pop(m), 2);
-            case Statistic::KurtSamp: return fourth(m) / std::pow(var_samp(m), 2);
+            case Statistic::VarPop:
+                return var_pop(m);
+            case Statistic::VarSamp:
+                return var_samp(m);
+            case Statistic::StddevPop:
+                return std::sqrt(var_pop(m));
+            case Statistic::StddevSamp:
+                return std::sqrt(var_samp(m));
+            case Statistic::CovarPop:
+                return m.n == 0 ? std::nan("") : (m.xy - m.x * m.y / m.n) / m.n;
+            case Statistic::CovarSamp:
+                return m.n <= 1 ? std::nan("") : (m.xy - m.x * m.y / m.n) / (m.n - 1);
+            case Statistic::Corr:
+                return (m.n * m.xy - m.x * m.y) /
+                       (std::sqrt(m.n * m.x2 - m.x * m.x) * std::sqrt(m.n * m.y2 - m.y * m.y));
+            case Statistic::SkewPop:
+                return third(m) / std::pow(var_pop(m), 1.5);
+            case Statistic::SkewSamp:
+                return third(m) / std::pow(var_samp(m), 1.5);
+            case Statistic::KurtPop:
+                return fourth(m) / std::pow(var_pop(m), 2);
+            case Statistic::KurtSamp:
+                return fourth(m) / std::pow(var_samp(m), 2);
         }
         return 0;
     }
@@ -90,21 +122,33 @@ class Bits : public StateAggregate<Bits<T>, T> {
 
 public:
     Bits(std::string name, TypePtr result, Bitwise op) : Base(std::move(name), std::move(result)), op_(op) {}
-    void create(char* state) const override { Base::as_state(state) = op_ == Bitwise::And ? static_cast<T>(~T{}) : T{}; }
-    void add_row(T& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const { join(state, arguments[0].template value<T>(row)); }
+    void create(char* state) const override {
+        Base::as_state(state) = op_ == Bitwise::And ? static_cast<T>(~T{}) : T{};
+    }
+    void add_row(T& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        join(state, arguments[0].template value<T>(row));
+    }
     void merge_state(T& state, const T& other, Arena&) const { join(state, other); }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
         return vector_of<T>(this->result_, rows, [&](size_t i) { return Base::as_state(states[i] + offset); });
     }
     void serialize(const char* state, std::string& out) const override { write_raw(out, Base::as_state(state)); }
-    void deserialize(char* state, std::string_view& in, Arena&) const override { Base::as_state(state) = read_raw<T>(in); }
+    void deserialize(char* state, std::string_view& in, Arena&) const override {
+        Base::as_state(state) = read_raw<T>(in);
+    }
 
 private:
     void join(T& state, T value) const {
         switch (op_) {
-            case Bitwise::And: state = static_cast<T>(state & value); break;
-            case Bitwise::Or: state = static_cast<T>(state | value); break;
-            case Bitwise::Xor: state = static_cast<T>(state ^ value); break;
+            case Bitwise::And:
+                state = static_cast<T>(state & value);
+                break;
+            case Bitwise::Or:
+                state = static_cast<T>(state | value);
+                break;
+            case Bitwise::Xor:
+                state = static_cast<T>(state ^ value);
+                break;
         }
     }
     Bitwise op_;
@@ -138,10 +182,13 @@ void register_moments(AggregateRegistry& registry) {
         {"covarPop", {"COVAR_POP", "covarPopStable"}, Statistic::CovarPop, true},
         {"covarSamp", {"COVAR_SAMP", "covarSampStable"}, Statistic::CovarSamp, true},
         {"corr", {"corrStable"}, Statistic::Corr, true},
-        {"skewPop", {}, Statistic::SkewPop, false}, {"skewSamp", {}, Statistic::SkewSamp, false},
-        {"kurtPop", {}, Statistic::KurtPop, false}, {"kurtSamp", {}, Statistic::KurtSamp, false}};
+        {"skewPop", {}, Statistic::SkewPop, false},
+        {"skewSamp", {}, Statistic::SkewSamp, false},
+        {"kurtPop", {}, Statistic::KurtPop, false},
+        {"kurtSamp", {}, Statistic::KurtSamp, false}};
     for (const auto& entry : entries)
-        registry.add({.name = entry.name, .aliases = entry.aliases,
+        registry.add({.name = entry.name,
+                      .aliases = entry.aliases,
                       .resolve = [name = std::string(entry.name), statistic = entry.statistic, two = entry.two](
                                      std::span<const TypePtr> arguments, std::span<const VectorPtr>) -> AggregatePtr {
                           expect_arguments(name, arguments, two ? 2 : 1);
@@ -149,9 +196,12 @@ void register_moments(AggregateRegistry& registry) {
                               if (!is_number(type->id())) illegal_argument(name, type);
                           return std::make_shared<MomentsAggregate>(name, statistic, two);
                       }});
-    const std::pair<const char*, Bitwise> bits[] = {{"groupBitAnd", Bitwise::And}, {"groupBitOr", Bitwise::Or}, {"groupBitXor", Bitwise::Xor}};
+    const std::pair<const char*, Bitwise> bits[] = {
+        {"groupBitAnd", Bitwise::And}, {"groupBitOr", Bitwise::Or}, {"groupBitXor", Bitwise::Xor}};
     for (const auto& [name, op] : bits)
-        registry.add({.name = name, .resolve = [name = std::string(name), op = op](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+        registry.add({.name = name,
+                      .resolve = [name = std::string(name), op = op](std::span<const TypePtr> arguments,
+                                                                     std::span<const VectorPtr>) {
                           return make_bits(name, op, arguments);
                       }});
 }

@@ -50,7 +50,8 @@ struct AggregateRegistry::State {
 namespace {
 
 /// The function over these arguments, which may be Nullable.
-AggregatePtr bind_plain(const AggregateDefinition& definition, std::span<const TypePtr> arguments, std::span<const VectorPtr> parameters) {
+AggregatePtr bind_plain(const AggregateDefinition& definition, std::span<const TypePtr> arguments,
+                        std::span<const VectorPtr> parameters) {
     if (definition.sees_nulls) return definition.resolve(arguments, parameters);
     std::vector<TypePtr> plain;
     bool nullable = false;
@@ -69,21 +70,24 @@ AggregatePtr bind_plain(const AggregateDefinition& definition, std::span<const T
 
 TypePtr element_of(std::string_view name, const TypePtr& type) {
     if (type->id() == TypeId::Array) return type->child();
-    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument for aggregate function {} with Array suffix. Must be array.", type->name(), name);
+    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+         "Illegal type {} of argument for aggregate function {} with Array suffix. Must be array.", type->name(), name);
 }
 
-AggregatePtr bind_combined(const AggregateDefinition& definition, std::span<const std::string_view> combinators, std::vector<TypePtr> arguments,
-                           std::span<const VectorPtr> parameters) {
+AggregatePtr bind_combined(const AggregateDefinition& definition, std::span<const std::string_view> combinators,
+                           std::vector<TypePtr> arguments, std::span<const VectorPtr> parameters) {
     if (combinators.empty()) return bind_plain(definition, arguments, parameters);
     const std::string_view outer = combinators.back();
     const auto rest = combinators.first(combinators.size() - 1);
     if (outer == "If") {
         if (arguments.empty())
-            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Aggregate function {}If requires at least one argument", definition.name);
+            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Aggregate function {}If requires at least one argument",
+                 definition.name);
         const TypeId id = unwrap(arguments.back())->id();
         if (id != TypeId::UInt8 && id != TypeId::Bool && id != TypeId::Nothing)
             fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-                 "Illegal type {} of the last argument of an aggregate function with the If suffix: the last argument is the condition and must be UInt8",
+                 "Illegal type {} of the last argument of an aggregate function with the If suffix: the last argument "
+                 "is the condition and must be UInt8",
                  arguments.back()->name());
         arguments.pop_back();
         return only_if(bind_combined(definition, rest, std::move(arguments), parameters));
@@ -103,13 +107,14 @@ AggregatePtr bind_combined(const AggregateDefinition& definition, std::span<cons
 }  // namespace
 
 void illegal_argument(std::string_view function, const TypePtr& type) {
-    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument for aggregate function {}", type->name(), function);
+    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal type {} of argument for aggregate function {}", type->name(),
+         function);
 }
 
 void expect_arguments(std::string_view function, std::span<const TypePtr> arguments, size_t count) {
     if (arguments.size() != count)
-        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Aggregate function {} requires {} argument{}, {} are given", function, count,
-             count == 1 ? "" : "s", arguments.size());
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Aggregate function {} requires {} argument{}, {} are given",
+             function, count, count == 1 ? "" : "s", arguments.size());
 }
 
 void write_value(std::string& out, const Vector& vector, size_t row) {
@@ -119,10 +124,12 @@ void write_value(std::string& out, const Vector& vector, size_t row) {
     write_raw(out, null);
     if (null) return;
     switch (flat.type()->physical()) {
-        case Physical::Str: return write_bytes(out, flat.values<StringRef>()[at].view());
+        case Physical::Str:
+            return write_bytes(out, flat.values<StringRef>()[at].view());
         case Physical::Array: {
             write_raw<uint64_t>(out, static_cast<uint64_t>(flat.offsets()[at + 1] - flat.offsets()[at]));
-            for (int64_t i = flat.offsets()[at]; i < flat.offsets()[at + 1]; ++i) write_value(out, *flat.child(), static_cast<size_t>(i));
+            for (int64_t i = flat.offsets()[at]; i < flat.offsets()[at + 1]; ++i)
+                write_value(out, *flat.child(), static_cast<size_t>(i));
             return;
         }
         case Physical::Tuple:
@@ -140,7 +147,8 @@ void read_into(VectorBuilder& builder, std::string_view& in) {
     if (read_raw<bool>(in)) return builder.append_default();
     const TypePtr type = unwrap(builder.type());
     switch (type->physical()) {
-        case Physical::Str: return builder.append_string(read_bytes(in));
+        case Physical::Str:
+            return builder.append_string(read_bytes(in));
         case Physical::Array: {
             const auto size = read_raw<uint64_t>(in);
             for (uint64_t i = 0; i < size; ++i) read_into(builder.element(), in);
@@ -149,8 +157,10 @@ void read_into(VectorBuilder& builder, std::string_view& in) {
         case Physical::Tuple:
             for (size_t i = 0; i < type->children().size(); ++i) read_into(builder.element(i), in);
             return builder.end_tuple();
-        case Physical::None: return builder.append_default();
-        default: dispatch_fixed(type->physical(), [&]<typename T>() { builder.append<T>(read_raw<T>(in)); });
+        case Physical::None:
+            return builder.append_default();
+        default:
+            dispatch_fixed(type->physical(), [&]<typename T>() { builder.append<T>(read_raw<T>(in)); });
     }
 }
 }  // namespace
@@ -193,7 +203,8 @@ bool AggregateRegistry::is_aggregate(std::string_view name) const {
     return state_->split(name, combinators) != nullptr;
 }
 
-AggregatePtr AggregateRegistry::bind(std::string_view name, std::span<const TypePtr> arguments, std::span<const VectorPtr> parameters, bool distinct) const {
+AggregatePtr AggregateRegistry::bind(std::string_view name, std::span<const TypePtr> arguments,
+                                     std::span<const VectorPtr> parameters, bool distinct) const {
     std::vector<std::string_view> combinators;
     const AggregateDefinition* definition = state_->split(name, combinators);
     if (!definition) fail(ErrorCode::UNKNOWN_AGGREGATE_FUNCTION, "Unknown aggregate function {}", name);

@@ -27,7 +27,8 @@ public:
     bool has_destructor() const override { return !std::is_trivially_destructible_v<State>; }
     void destroy(char* state) const noexcept override { as_state(state).~State(); }
 
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena& arena) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
         const auto decoded = decode(arguments);
         for (size_t i = 0; i < rows; ++i) derived().add_row(as_state(states[i] + offset), decoded, i, arena);
     }

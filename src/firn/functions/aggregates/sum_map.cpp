@@ -35,7 +35,8 @@ void encode_key(const Vector& flat, size_t row, std::string& out) {
 void decode_key(std::string bytes, VectorBuilder& builder) {
     const DataType& type = *builder.type();
     if (type.physical() == Physical::Str) return builder.append_string(bytes);
-    if (type.physical() >= Physical::Int8 && type.physical() <= Physical::Int256) bytes[0] = static_cast<char>(bytes[0] ^ 0x80);
+    if (type.physical() >= Physical::Int8 && type.physical() <= Physical::Int256)
+        bytes[0] = static_cast<char>(bytes[0] ^ 0x80);
     if (is_float(type.id())) {
         const bool negative = !(bytes[0] & 0x80);
         for (char& c : bytes) c = static_cast<char>(negative ? ~c : c);
@@ -60,9 +61,12 @@ using Totals = std::map<std::string, Total<T>>;
 
 template <typename T>
 void fold_into(Total<T>& total, const T& value, Fold fold) {
-    if (!total.seen) total.value = value;
-    else if (fold == Fold::Sum) total.value = static_cast<T>(total.value + value);
-    else if (fold == Fold::Min ? value < total.value : total.value < value) total.value = value;
+    if (!total.seen)
+        total.value = value;
+    else if (fold == Fold::Sum)
+        total.value = static_cast<T>(total.value + value);
+    else if (fold == Fold::Min ? value < total.value : total.value < value)
+        total.value = value;
     total.seen = true;
 }
 
@@ -85,7 +89,8 @@ public:
         back_ = make_cast(shape_.working, shape_.fold == Fold::Sum ? shape_.working : shape_.value, {});
     }
 
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena&) const override {
         each_pair(arguments, rows, [&](size_t row) -> Totals<T>& { return Base::as_state(states[row] + offset); });
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena&) const override {
@@ -106,7 +111,8 @@ public:
         offsets->mutable_as<int64_t>()[0] = 0;
         for (size_t i = 0; i < rows; ++i) {
             for (const auto& [key, total] : Base::as_state(states[i] + offset)) {
-                if (!shape_.is_map && shape_.fold == Fold::Sum && total.value == T()) continue;  // as ClickHouse: zeros are left out
+                if (!shape_.is_map && shape_.fold == Fold::Sum && total.value == T())
+                    continue;  // as ClickHouse: zeros are left out
                 decode_key(key, keys);
                 values.append(total.value);
                 nulls.push_back(!total.seen);
@@ -121,11 +127,14 @@ public:
         }
         const TypePtr& result = Base::result_;
         if (shape_.is_map) {
-            VectorPtr entries = Vector::tuple(make_tuple_type({result->child(0), result->child(1)}), nulls.size(), {keys.finish(), value_column});
+            VectorPtr entries = Vector::tuple(make_tuple_type({result->child(0), result->child(1)}), nulls.size(),
+                                              {keys.finish(), value_column});
             return Vector::array(result, rows, std::move(offsets), std::move(entries));
         }
         const BufferPtr shared = std::move(offsets);
-        return Vector::tuple(result, rows, {Vector::array(result->child(0), rows, shared, keys.finish()), Vector::array(result->child(1), rows, shared, value_column)});
+        return Vector::tuple(result, rows,
+                             {Vector::array(result->child(0), rows, shared, keys.finish()),
+                              Vector::array(result->child(1), rows, shared, value_column)});
     }
     void serialize(const char* place, std::string& out) const override {
         const auto& state = Base::as_state(place);
@@ -158,14 +167,16 @@ private:
         for (size_t i = 0; i < rows; ++i) {
             const int64_t begin = array.offsets()[outer[i]], end = array.offsets()[outer[i] + 1];
             const int64_t shift = shape_.is_map ? 0 : second.flat().offsets()[second[i]] - begin;
-            if (!shape_.is_map && second.flat().offsets()[second[i] + 1] - second.flat().offsets()[second[i]] != end - begin)
+            if (!shape_.is_map &&
+                second.flat().offsets()[second[i] + 1] - second.flat().offsets()[second[i]] != end - begin)
                 fail(ErrorCode::BAD_ARGUMENTS, "Sizes of keys and values arrays of {} do not match", Base::name_);
             auto& state = state_of(i);
             for (int64_t j = begin; j < end; ++j) {
                 encode_key(*keys, static_cast<size_t>(j), key);
                 auto& total = state[key];
                 const auto at = static_cast<size_t>(j + shift);
-                if (!values->nulls() || !values->nulls()[at]) fold_into(total, values->template values<T>()[at], shape_.fold);
+                if (!values->nulls() || !values->nulls()[at])
+                    fold_into(total, values->template values<T>()[at], shape_.fold);
             }
         }
     }
@@ -179,7 +190,8 @@ TypePtr working_type(const TypePtr& value, std::string_view name) {
     if (is_float(id)) return make_type(TypeId::Float64);
     if (is_signed_integer(id) && integer_bits(id) <= 64) return make_type(TypeId::Int64);
     if ((is_unsigned_integer(id) && integer_bits(id) <= 64) || id == TypeId::Bool) return make_type(TypeId::UInt64);
-    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Values of type {} cannot be added up by aggregate function {}", value->name(), name);
+    fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Values of type {} cannot be added up by aggregate function {}",
+         value->name(), name);
 }
 
 AggregatePtr make_map_aggregate(const std::string& name, Fold fold, std::span<const TypePtr> arguments) {
@@ -194,10 +206,12 @@ AggregatePtr make_map_aggregate(const std::string& name, Fold fold, std::span<co
         shape.key = strip_low_cardinality(arguments[0]->child());
         value = strip_low_cardinality(arguments[1]->child());
     } else {
-        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Aggregate function {} takes a map, or an array of keys and an array of values", name);
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+             "Aggregate function {} takes a map, or an array of keys and an array of values", name);
     }
     if (accepts_null(*shape.key) || (shape.key->physical() != Physical::Str && shape.key->value_size() == 0))
-        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Keys of type {} are not supported by aggregate function {}", shape.key->name(), name);
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Keys of type {} are not supported by aggregate function {}",
+             shape.key->name(), name);
     shape.nullable = accepts_null(*value);
     shape.value = strip_nullable(value);
     shape.working = working_type(shape.value, name);
@@ -205,23 +219,31 @@ AggregatePtr make_map_aggregate(const std::string& name, Fold fold, std::span<co
     if (shape.nullable) out = make_nullable(out);
     shape.result = shape.is_map ? make_map(shape.key, out) : make_tuple_type({make_array(shape.key), make_array(out)});
     switch (shape.working->physical()) {
-        case Physical::Int64: return std::make_shared<MapAggregate<int64_t>>(name, shape);
-        case Physical::UInt64: return std::make_shared<MapAggregate<uint64_t>>(name, shape);
-        case Physical::Float64: return std::make_shared<MapAggregate<double>>(name, shape);
-        default: return std::make_shared<MapAggregate<Int128>>(name, shape);
+        case Physical::Int64:
+            return std::make_shared<MapAggregate<int64_t>>(name, shape);
+        case Physical::UInt64:
+            return std::make_shared<MapAggregate<uint64_t>>(name, shape);
+        case Physical::Float64:
+            return std::make_shared<MapAggregate<double>>(name, shape);
+        default:
+            return std::make_shared<MapAggregate<Int128>>(name, shape);
     }
 }
 
 }  // namespace
 
 void register_map_aggregates(AggregateRegistry& registry) {
-    const std::pair<const char*, Fold> functions[] = {{"sumMap", Fold::Sum}, {"minMap", Fold::Min}, {"maxMap", Fold::Max}};
+    const std::pair<const char*, Fold> functions[] = {
+        {"sumMap", Fold::Sum}, {"minMap", Fold::Min}, {"maxMap", Fold::Max}};
     for (const auto& [name, fold] : functions) {
         AggregateDefinition definition;
         definition.name = name;
         if (fold == Fold::Sum) definition.aliases = {"sumMappedArrays"};
         definition.null_when_empty = false;
-        definition.resolve = [name = std::string(name), fold = fold](std::span<const TypePtr> arguments, std::span<const VectorPtr>) { return make_map_aggregate(name, fold, arguments); };
+        definition.resolve = [name = std::string(name), fold = fold](std::span<const TypePtr> arguments,
+                                                                     std::span<const VectorPtr>) {
+            return make_map_aggregate(name, fold, arguments);
+        };
         registry.add(std::move(definition));
     }
 }

@@ -117,7 +117,8 @@ public:
         other.each([&](const Key& key) { state.insert(key); });
     }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
-        return vector_of<uint64_t>(this->result_, rows, [&](size_t i) { return Base::as_state(states[i] + offset).size(); });
+        return vector_of<uint64_t>(this->result_, rows,
+                                   [&](size_t i) { return Base::as_state(states[i] + offset).size(); });
     }
     void serialize(const char* state, std::string& out) const override {
         write_raw<uint64_t>(out, Base::as_state(state).size());
@@ -141,7 +142,8 @@ public:
     void add_row(KeySet<uint64_t>& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
         state.insert(key_of(arguments[0].template value<T>(row)));
     }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset, Arena&) const override {
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena&) const override {
         const Decoded decoded(arguments[0]);
         const T* values = decoded.values<T>();
         for (size_t i = 0; i < rows; ++i) {
@@ -165,7 +167,8 @@ public:
             if (state.knows(dictionary) || dictionary->size() <= kWorthwhile * rows) {
                 uint8_t* known = state.known_entries(dictionary);
                 for (size_t i = 0; i < rows; ++i)
-                    if (uint8_t& entry = known[decoded[i]]; !entry) entry = state.insert(key_of(values[decoded[i]])) | 1;
+                    if (uint8_t& entry = known[decoded[i]]; !entry)
+                        entry = state.insert(key_of(values[decoded[i]])) | 1;
                 return;
             }
         }
@@ -187,7 +190,9 @@ class UniqHashed : public UniqBase<UInt128, UniqHashed> {
 public:
     UniqHashed(std::string name, bool one_string) : UniqBase(std::move(name)), one_string_(one_string) {}
 
-    void add_row(KeySet<UInt128>& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const { state.insert(key(arguments, row)); }
+    void add_row(KeySet<UInt128>& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        state.insert(key(arguments, row));
+    }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* place, Arena& arena) const override {
         KeySet<UInt128>& state = as_state(place);
         const auto decoded = decode(arguments);
@@ -220,7 +225,9 @@ private:
 };
 
 AggregatePtr make_uniq(const std::string& name, std::span<const TypePtr> arguments) {
-    if (arguments.empty()) fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Incorrect number of arguments for aggregate function {}", name);
+    if (arguments.empty())
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Incorrect number of arguments for aggregate function {}",
+             name);
     if (arguments.size() > 1) return std::make_shared<UniqHashed>(name, false);
     AggregatePtr made;
     dispatch_fixed(arguments[0]->physical(), [&]<typename T>() {
@@ -235,9 +242,13 @@ AggregatePtr make_uniq(const std::string& name, std::span<const TypePtr> argumen
 void register_uniq(AggregateRegistry& registry) {
     // The approximate ones are exact too: nearer to the truth than they promise.
     for (const std::string name : {"uniqExact", "uniq", "uniqCombined", "uniqCombined64", "uniqHLL12", "uniqTheta"}) {
-        registry.add({.name = name, .aliases = name == "uniq" ? std::vector<std::string>{"approx_count_distinct"} : std::vector<std::string>{},
-                      .null_when_empty = false,
-                      .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr>) { return make_uniq(name, arguments); }});
+        registry.add(
+            {.name = name,
+             .aliases = name == "uniq" ? std::vector<std::string>{"approx_count_distinct"} : std::vector<std::string>{},
+             .null_when_empty = false,
+             .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+                 return make_uniq(name, arguments);
+             }});
     }
 }
 

@@ -34,7 +34,8 @@ Shape shape_of(Arguments arguments, const char* name) {
     Shape shape;
     shape.has_lambda = arguments[0].type->id() == TypeId::Function;
     const size_t first = shape.has_lambda ? 1 : 0;
-    if (arguments.size() <= first) fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes at least one array", name);
+    if (arguments.size() <= first)
+        fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes at least one array", name);
     for (size_t i = first; i < arguments.size(); ++i) element_type(arguments, i, name);
     shape.array = arguments[first].type;
     shape.value = shape.has_lambda ? arguments[0].type->children().back() : shape.array->child();
@@ -43,11 +44,15 @@ Shape shape_of(Arguments arguments, const char* name) {
 
 VectorPtr compact_array(const VectorPtr& vector) {
     const VectorPtr array = flatten(vector);
-    if (array->offsets()[0] == 0 && static_cast<size_t>(array->offsets()[array->size()]) == array->child()->size()) return array;
-    const auto begin = static_cast<size_t>(array->offsets()[0]), end = static_cast<size_t>(array->offsets()[array->size()]);
+    if (array->offsets()[0] == 0 && static_cast<size_t>(array->offsets()[array->size()]) == array->child()->size())
+        return array;
+    const auto begin = static_cast<size_t>(array->offsets()[0]),
+               end = static_cast<size_t>(array->offsets()[array->size()]);
     auto offsets = Buffer::allocate((array->size() + 1) * sizeof(int64_t));
-    for (size_t i = 0; i <= array->size(); ++i) offsets->mutable_as<int64_t>()[i] = array->offsets()[i] - array->offsets()[0];
-    return Vector::array(array->type(), array->size(), std::move(offsets), flatten(slice(array->child(), begin, end - begin)));
+    for (size_t i = 0; i <= array->size(); ++i)
+        offsets->mutable_as<int64_t>()[i] = array->offsets()[i] - array->offsets()[0];
+    return Vector::array(array->type(), array->size(), std::move(offsets),
+                         flatten(slice(array->child(), begin, end - begin)));
 }
 
 Elements elements_of(const KernelArguments& call, bool has_lambda, const char* name) {
@@ -56,7 +61,8 @@ Elements elements_of(const KernelArguments& call, bool has_lambda, const char* n
     std::vector<VectorPtr> children;
     for (size_t n = first; n < call.size(); ++n) {
         const VectorPtr array = compact_array(call[n]);
-        if (!out.array) out.array = array;
+        if (!out.array)
+            out.array = array;
         else if (std::memcmp(array->offsets(), out.array->offsets(), (call.rows + 1) * sizeof(int64_t)) != 0)
             fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Arrays passed to {} must have equal size", name);
         children.push_back(array->child());
@@ -67,8 +73,10 @@ Elements elements_of(const KernelArguments& call, bool has_lambda, const char* n
     }
     std::vector<uint32_t> outer(children[0]->size());
     for (size_t i = 0; i < call.rows; ++i)
-        for (int64_t j = out.array->offsets()[i]; j < out.array->offsets()[i + 1]; ++j) outer[static_cast<size_t>(j)] = static_cast<uint32_t>(i);
-    out.values = outer.empty() ? concat(call.lambdas[0]->result_type(), {}) : flatten(call.lambdas[0]->call(children, outer));
+        for (int64_t j = out.array->offsets()[i]; j < out.array->offsets()[i + 1]; ++j)
+            outer[static_cast<size_t>(j)] = static_cast<uint32_t>(i);
+    out.values =
+        outer.empty() ? concat(call.lambdas[0]->result_type(), {}) : flatten(call.lambdas[0]->call(children, outer));
     return out;
 }
 
@@ -81,22 +89,28 @@ void add(FunctionRegistry& registry, const char* name, bool lambda_needed, MakeO
     definition.min_arguments = lambda_needed ? 2 : 1;
     definition.resolve = [=](Arguments arguments, const FunctionContext& context) {
         const Shape shape = shape_of(arguments, name);
-        if (lambda_needed && !shape.has_lambda) fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "First argument of function {} must be a function", name);
+        if (lambda_needed && !shape.has_lambda)
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "First argument of function {} must be a function", name);
         if (truth) {
             const TypeId id = unwrap(shape.value)->id();
             if (id != TypeId::UInt8 && id != TypeId::Bool && id != TypeId::Nothing)
-                fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The condition of function {} must be UInt8, not {}", name, shape.value->name());
+                fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The condition of function {} must be UInt8, not {}", name,
+                     shape.value->name());
         }
         return make(shape, context);
     };
     definition.lambda_parameters = [=](Arguments arguments, size_t parameters) {
         std::vector<TypePtr> types;
-        for (size_t i = 1; i < arguments.size() && types.size() < parameters; ++i) types.push_back(element_type(arguments, i, name));
+        for (size_t i = 1; i < arguments.size() && types.size() < parameters; ++i)
+            types.push_back(element_type(arguments, i, name));
         if (types.size() < parameters) {
             // One array of tuples for a lambda of several parameters.
-            if (arguments.size() == 2 && unwrap(element_type(arguments, 1, name))->id() == TypeId::Tuple && unwrap(element_type(arguments, 1, name))->children().size() == parameters)
-                fail(ErrorCode::NOT_IMPLEMENTED, "A lambda of {} parameters over an array of tuples is not supported yet", parameters);
-            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "The lambda of function {} has {} parameters for {} arrays", name, parameters, types.size());
+            if (arguments.size() == 2 && unwrap(element_type(arguments, 1, name))->id() == TypeId::Tuple &&
+                unwrap(element_type(arguments, 1, name))->children().size() == parameters)
+                fail(ErrorCode::NOT_IMPLEMENTED,
+                     "A lambda of {} parameters over an array of tuples is not supported yet", parameters);
+            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                 "The lambda of function {} has {} parameters for {} arrays", name, parameters, types.size());
         }
         return types;
     };
@@ -126,7 +140,9 @@ Overload over_truth(const Shape& shape, TypeId result, const char* name, F f) {
             }};
 }
 
-uint32_t count_true(const uint8_t* truth, uint32_t size) { return static_cast<uint32_t>(std::count(truth, truth + size, 1)); }
+uint32_t count_true(const uint8_t* truth, uint32_t size) {
+    return static_cast<uint32_t>(std::count(truth, truth + size, 1));
+}
 uint32_t first_true(const uint8_t* truth, uint32_t size) {
     const auto* at = std::find(truth, truth + size, 1);
     return at == truth + size ? 0 : static_cast<uint32_t>(at - truth) + 1;
@@ -146,7 +162,8 @@ Overload pick_one(const Shape& shape, const char* name, bool last, bool or_null)
                 std::vector<uint32_t> rows(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
-                    const uint32_t at = last ? last_true(truth.data() + range.begin, range.size()) : first_true(truth.data() + range.begin, range.size());
+                    const uint32_t at = last ? last_true(truth.data() + range.begin, range.size())
+                                             : first_true(truth.data() + range.begin, range.size());
                     rows[i] = at == 0 ? kNoRow : range.begin + at - 1;
                 }
                 return flatten(gather_or_default(retype(flatten(elements.array->child()), type), rows));
@@ -177,21 +194,24 @@ Overload make_map(const Shape& shape, const FunctionContext&) {
 }
 
 Overload make_sort(const Shape& shape, bool reverse) {
-    return {shape.array, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, reverse ? "arrayReverseSort" : "arraySort");
-                const Vector& keys = *elements.values;
-                ElementPicker out(call.rows);
-                std::vector<uint32_t> order;
-                for (size_t i = 0; i < call.rows; ++i) {
-                    const Range range = range_at(*elements.array, i);
-                    order.resize(range.size());
-                    for (uint32_t j = 0; j < range.size(); ++j) order[j] = range.begin + j;
-                    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return reverse ? compare_values(keys, b, keys, a, -1) < 0 : compare_values(keys, a, keys, b, 1) < 0; });
-                    for (const uint32_t j : order) out.pick(j);
-                    out.end_row();
-                }
-                return out.finish(shape.array, elements.array->child());
-            }};
+    return {
+        shape.array, [=](const KernelArguments& call) {
+            const Elements elements = elements_of(call, shape.has_lambda, reverse ? "arrayReverseSort" : "arraySort");
+            const Vector& keys = *elements.values;
+            ElementPicker out(call.rows);
+            std::vector<uint32_t> order;
+            for (size_t i = 0; i < call.rows; ++i) {
+                const Range range = range_at(*elements.array, i);
+                order.resize(range.size());
+                for (uint32_t j = 0; j < range.size(); ++j) order[j] = range.begin + j;
+                std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+                    return reverse ? compare_values(keys, b, keys, a, -1) < 0 : compare_values(keys, a, keys, b, 1) < 0;
+                });
+                for (const uint32_t j : order) out.pick(j);
+                out.end_row();
+            }
+            return out.finish(shape.array, elements.array->child());
+        }};
 }
 
 Overload make_extreme(const Shape& shape, int direction, const char* name) {
@@ -202,7 +222,9 @@ Overload make_extreme(const Shape& shape, int direction, const char* name) {
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
                     for (uint32_t j = range.begin; j < range.end; ++j)
-                        if (rows[i] == kNoRow || compare_values(*elements.values, j, *elements.values, rows[i]) * direction > 0) rows[i] = j;
+                        if (rows[i] == kNoRow ||
+                            compare_values(*elements.values, j, *elements.values, rows[i]) * direction > 0)
+                            rows[i] = j;
                 }
                 return flatten(gather_or_default(elements.values, rows));
             }};
@@ -258,7 +280,8 @@ Overload make_float_fold(const Shape& shape, const FunctionContext& context, boo
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
                     double value = average ? 0 : 1;
-                    for (uint32_t j = range.begin; j < range.end; ++j) average ? value += values->values<double>()[j] : value *= values->values<double>()[j];
+                    for (uint32_t j = range.begin; j < range.end; ++j)
+                        average ? value += values->values<double>()[j] : value *= values->values<double>()[j];
                     out[i] = average ? value / range.size() : value;
                 }
                 return out.finish(type);
@@ -278,7 +301,8 @@ Overload make_cumulative(const Shape& shape, const FunctionContext& context) {
                         for (size_t i = 0; i < call.rows; ++i) {
                             const Range range = range_at(*elements.array, i);
                             T sum = T();
-                            for (uint32_t j = range.begin; j < range.end; ++j) sums[j] = sum = static_cast<T>(sum + values->values<T>()[j]);
+                            for (uint32_t j = range.begin; j < range.end; ++j)
+                                sums[j] = sum = static_cast<T>(sum + values->values<T>()[j]);
                         }
                         out = sums.finish(element);
                     }
@@ -288,7 +312,8 @@ Overload make_cumulative(const Shape& shape, const FunctionContext& context) {
 }
 
 Overload make_difference(const Shape& shape, const FunctionContext& context) {
-    const auto minus = FunctionRegistry::instance().bind("minus", {{shape.value, nullptr}, {shape.value, nullptr}}, context);
+    const auto minus =
+        FunctionRegistry::instance().bind("minus", {{shape.value, nullptr}, {shape.value, nullptr}}, context);
     const TypePtr element = minus->result_type(), type = make_array(element);
     return {type, [=](const KernelArguments& call) {
                 const Elements elements = elements_of(call, shape.has_lambda, "arrayDifference");
@@ -298,7 +323,8 @@ Overload make_difference(const Shape& shape, const FunctionContext& context) {
                     for (uint32_t j = range.begin; j < range.end; ++j) before[j] = j == range.begin ? j : j - 1;
                 }
                 const VectorPtr pair[] = {elements.values, gather(elements.values, before)};
-                return Vector::array(type, call.rows, elements.array->offsets_buffer(), flatten(minus->execute(pair, elements.values->size())));
+                return Vector::array(type, call.rows, elements.array->offsets_buffer(),
+                                     flatten(minus->execute(pair, elements.values->size())));
             }};
 }
 
@@ -310,7 +336,8 @@ Overload resolve_reduce(Arguments arguments, const FunctionContext&) {
     std::vector<VectorPtr> parameters;
     if (const size_t open = name.find('('); open != std::string::npos && name.back() == ')') {
         const std::string text = name.substr(open + 1, name.size() - open - 2);
-        parameters.push_back(flatten(cast_vector(make_string_value(make_type(TypeId::String), text), make_type(TypeId::Float64))));
+        parameters.push_back(
+            flatten(cast_vector(make_string_value(make_type(TypeId::String), text), make_type(TypeId::Float64))));
         name.resize(open);
     }
     const AggregatePtr aggregate = AggregateRegistry::instance().bind(name, types, parameters);
@@ -324,10 +351,13 @@ Overload resolve_reduce(Arguments arguments, const FunctionContext&) {
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*arrays[0], i);
                     std::vector<VectorPtr> columns;
-                    for (const auto& array : arrays) columns.push_back(slice(array->child(), range_at(*array, i).begin, range.size()));
+                    for (const auto& array : arrays)
+                        columns.push_back(slice(array->child(), range_at(*array, i).begin, range.size()));
                     char* state = arena.allocate(bytes, 16);
                     aggregate->create(state);
-                    const auto destroy = [&](char* s) { if (aggregate->has_destructor()) aggregate->destroy(s); };
+                    const auto destroy = [&](char* s) {
+                        if (aggregate->has_destructor()) aggregate->destroy(s);
+                    };
                     const std::unique_ptr<char, decltype(destroy)> guard(state, destroy);
                     if (range.size()) aggregate->add_all(columns, range.size(), state, arena);
                     parts.push_back(copy_owned(aggregate->finish(&state, 1, 0)));
@@ -341,22 +371,63 @@ Overload resolve_reduce(Arguments arguments, const FunctionContext&) {
 void register_higher_order_functions(FunctionRegistry& registry) {
     add(registry, "arrayMap", true, make_map);
     add(registry, "arrayFilter", true, make_filter, true);
-    add(registry, "arrayCount", false, [](const Shape& s, const FunctionContext&) { return over_truth<uint32_t>(s, TypeId::UInt32, "arrayCount", count_true); }, true);
-    add(registry, "arrayExists", false, [](const Shape& s, const FunctionContext&) { return over_truth<uint8_t>(s, TypeId::UInt8, "arrayExists", [](const uint8_t* t, uint32_t n) { return static_cast<uint8_t>(first_true(t, n) != 0); }); }, true);
-    add(registry, "arrayAll", false, [](const Shape& s, const FunctionContext&) { return over_truth<uint8_t>(s, TypeId::UInt8, "arrayAll", [](const uint8_t* t, uint32_t n) { return static_cast<uint8_t>(count_true(t, n) == n); }); }, true);
-    add(registry, "arrayFirstIndex", true, [](const Shape& s, const FunctionContext&) { return over_truth<uint32_t>(s, TypeId::UInt32, "arrayFirstIndex", first_true); }, true);
-    add(registry, "arrayLastIndex", true, [](const Shape& s, const FunctionContext&) { return over_truth<uint32_t>(s, TypeId::UInt32, "arrayLastIndex", last_true); }, true);
-    add(registry, "arrayFirst", true, [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayFirst", false, false); }, true);
-    add(registry, "arrayLast", true, [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayLast", true, false); }, true);
-    add(registry, "arrayFirstOrNull", true, [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayFirstOrNull", false, true); }, true);
-    add(registry, "arrayLastOrNull", true, [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayLastOrNull", true, true); }, true);
+    add(
+        registry, "arrayCount", false,
+        [](const Shape& s, const FunctionContext&) {
+            return over_truth<uint32_t>(s, TypeId::UInt32, "arrayCount", count_true);
+        },
+        true);
+    add(
+        registry, "arrayExists", false,
+        [](const Shape& s, const FunctionContext&) {
+            return over_truth<uint8_t>(s, TypeId::UInt8, "arrayExists", [](const uint8_t* t, uint32_t n) {
+                return static_cast<uint8_t>(first_true(t, n) != 0);
+            });
+        },
+        true);
+    add(
+        registry, "arrayAll", false,
+        [](const Shape& s, const FunctionContext&) {
+            return over_truth<uint8_t>(s, TypeId::UInt8, "arrayAll", [](const uint8_t* t, uint32_t n) {
+                return static_cast<uint8_t>(count_true(t, n) == n);
+            });
+        },
+        true);
+    add(
+        registry, "arrayFirstIndex", true,
+        [](const Shape& s, const FunctionContext&) {
+            return over_truth<uint32_t>(s, TypeId::UInt32, "arrayFirstIndex", first_true);
+        },
+        true);
+    add(
+        registry, "arrayLastIndex", true,
+        [](const Shape& s, const FunctionContext&) {
+            return over_truth<uint32_t>(s, TypeId::UInt32, "arrayLastIndex", last_true);
+        },
+        true);
+    add(
+        registry, "arrayFirst", true,
+        [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayFirst", false, false); }, true);
+    add(
+        registry, "arrayLast", true,
+        [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayLast", true, false); }, true);
+    add(
+        registry, "arrayFirstOrNull", true,
+        [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayFirstOrNull", false, true); }, true);
+    add(
+        registry, "arrayLastOrNull", true,
+        [](const Shape& s, const FunctionContext&) { return pick_one(s, "arrayLastOrNull", true, true); }, true);
     add(registry, "arraySort", false, [](const Shape& s, const FunctionContext&) { return make_sort(s, false); });
     add(registry, "arrayReverseSort", false, [](const Shape& s, const FunctionContext&) { return make_sort(s, true); });
-    add(registry, "arrayMin", false, [](const Shape& s, const FunctionContext&) { return make_extreme(s, -1, "arrayMin"); });
-    add(registry, "arrayMax", false, [](const Shape& s, const FunctionContext&) { return make_extreme(s, 1, "arrayMax"); });
+    add(registry, "arrayMin", false,
+        [](const Shape& s, const FunctionContext&) { return make_extreme(s, -1, "arrayMin"); });
+    add(registry, "arrayMax", false,
+        [](const Shape& s, const FunctionContext&) { return make_extreme(s, 1, "arrayMax"); });
     add(registry, "arraySum", false, make_sum);
-    add(registry, "arrayAvg", false, [](const Shape& s, const FunctionContext& c) { return make_float_fold(s, c, true, "arrayAvg"); });
-    add(registry, "arrayProduct", false, [](const Shape& s, const FunctionContext& c) { return make_float_fold(s, c, false, "arrayProduct"); });
+    add(registry, "arrayAvg", false,
+        [](const Shape& s, const FunctionContext& c) { return make_float_fold(s, c, true, "arrayAvg"); });
+    add(registry, "arrayProduct", false,
+        [](const Shape& s, const FunctionContext& c) { return make_float_fold(s, c, false, "arrayProduct"); });
     add(registry, "arrayCumSum", false, make_cumulative);
     add(registry, "arrayDifference", false, make_difference);
     Definition reduce;

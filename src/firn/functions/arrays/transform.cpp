@@ -16,7 +16,9 @@ namespace {
 using Arguments = std::span<const Argument>;
 using Cast = std::function<VectorPtr(const VectorPtr&)>;
 
-void add(FunctionRegistry& registry, const char* name, size_t least, size_t most, std::function<Overload(Arguments, const FunctionContext&)> resolve, NullHandling nulls = NullHandling::Custom) {
+void add(FunctionRegistry& registry, const char* name, size_t least, size_t most,
+         std::function<Overload(Arguments, const FunctionContext&)> resolve,
+         NullHandling nulls = NullHandling::Custom) {
     Definition definition;
     definition.name = name;
     definition.nulls = nulls;
@@ -27,7 +29,8 @@ void add(FunctionRegistry& registry, const char* name, size_t least, size_t most
 }
 
 /// A function of one array that only reorders, drops or repeats elements.
-void add_picking(FunctionRegistry& registry, const char* name, void (*pick)(const Vector& child, Range range, ElementPicker& out)) {
+void add_picking(FunctionRegistry& registry, const char* name,
+                 void (*pick)(const Vector& child, Range range, ElementPicker& out)) {
     add(registry, name, 1, 1, [=](Arguments arguments, const FunctionContext&) {
         element_type(arguments, 0, name);
         const TypePtr type = arguments[0].type;
@@ -73,7 +76,8 @@ public:
     /// The first element equal to element j (itself when it is the first).
     uint32_t first(uint32_t j) {
         size_t at = hashes_[j - range_.begin] & (slots_.size() - 1);
-        while (slots_[at] != kNoRow && !equal_values(child_, slots_[at], child_, j)) at = (at + 1) & (slots_.size() - 1);
+        while (slots_[at] != kNoRow && !equal_values(child_, slots_[at], child_, j))
+            at = (at + 1) & (slots_.size() - 1);
         if (slots_[at] == kNoRow) slots_[at] = j;
         return slots_[at];
     }
@@ -127,8 +131,10 @@ Overload resolve_enumerate(Arguments arguments, int kind) {
                     uint32_t distinct = 0;
                     for (uint32_t j = range.begin; j < range.end; ++j) {
                         const uint32_t first = seen.first(j) - range.begin;
-                        if (kind == 1) out[j] = ++count[first];
-                        else out[j] = count[first] ? count[first] : (count[first] = ++distinct);
+                        if (kind == 1)
+                            out[j] = ++count[first];
+                        else
+                            out[j] = count[first] ? count[first] : (count[first] = ++distinct);
                     }
                 }
                 return Vector::array(type, call.rows, array->offsets_buffer(), out.finish(element));
@@ -149,7 +155,9 @@ struct Joined {
         type = common_type(types);
         for (const auto& each : types) casts.push_back(same_type(each, type) ? Cast{} : make_cast(each, type, context));
     }
-    VectorPtr get(const KernelArguments& call, size_t n) const { return flatten(casts[n] ? casts[n](call[n]) : call[n]); }
+    VectorPtr get(const KernelArguments& call, size_t n) const {
+        return flatten(casts[n] ? casts[n](call[n]) : call[n]);
+    }
 };
 
 Overload resolve_concat(Arguments arguments, const FunctionContext& context) {
@@ -180,7 +188,8 @@ Overload resolve_concat(Arguments arguments, const FunctionContext& context) {
 Overload resolve_push(Arguments arguments, const FunctionContext& context, bool front) {
     const TypePtr types[] = {element_type(arguments, 0, "arrayPush"), arguments[1].type};
     const TypePtr element = common_type(types), type = make_array(element);
-    auto cast_array = make_cast(arguments[0].type, type, context), cast_value = make_cast(arguments[1].type, element, context);
+    auto cast_array = make_cast(arguments[0].type, type, context),
+         cast_value = make_cast(arguments[1].type, element, context);
     return {type, [=](const KernelArguments& call) {
                 const VectorPtr array = flatten(cast_array(call[0]));
                 const VectorPtr values = cast_value(call[1]);
@@ -203,7 +212,8 @@ VectorPtr ints(const VectorPtr& vector) { return convert_numbers(make_type(TypeI
 
 void check_int(Arguments arguments, size_t position, const char* name) {
     const TypeId id = unwrap(arguments[position].type)->id();
-    if (!is_integer(id) && id != TypeId::Bool && id != TypeId::Nothing) fail_argument(name, *arguments[position].type, position);
+    if (!is_integer(id) && id != TypeId::Bool && id != TypeId::Nothing)
+        fail_argument(name, *arguments[position].type, position);
 }
 
 Overload resolve_slice(Arguments arguments, const FunctionContext&) {
@@ -212,7 +222,8 @@ Overload resolve_slice(Arguments arguments, const FunctionContext&) {
     const TypePtr type = arguments[0].type;
     const bool has_length = arguments.size() > 2 && unwrap(arguments[2].type)->id() != TypeId::Nothing;
     return {type, [=](const KernelArguments& call) {
-                const VectorPtr array = flatten(call[0]), offsets = ints(call[1]), lengths = has_length ? ints(call[2]) : nullptr;
+                const VectorPtr array = flatten(call[0]), offsets = ints(call[1]),
+                                lengths = has_length ? ints(call[2]) : nullptr;
                 ElementPicker out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*array, i);
@@ -257,9 +268,11 @@ Overload resolve_resize(Arguments arguments, const FunctionContext& context) {
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*array, i);
                     const int64_t wanted = sizes->values<int64_t>()[i], size = wanted < 0 ? -wanted : wanted;
-                    if (size > kMaxArray) fail(ErrorCode::TOO_LARGE_ARRAY_SIZE, "Size {} of arrayResize is too large", wanted);
+                    if (size > kMaxArray)
+                        fail(ErrorCode::TOO_LARGE_ARRAY_SIZE, "Size {} of arrayResize is too large", wanted);
                     const auto kept = static_cast<uint32_t>(std::min<int64_t>(size, range.size()));
-                    const uint32_t missing = static_cast<uint32_t>(size) - kept, filler = fill ? start + static_cast<uint32_t>(i) : kNoRow;
+                    const uint32_t missing = static_cast<uint32_t>(size) - kept,
+                                   filler = fill ? start + static_cast<uint32_t>(i) : kNoRow;
                     if (wanted < 0)
                         for (uint32_t j = 0; j < missing; ++j) out.pick(filler);
                     for (uint32_t j = 0; j < kept; ++j) out.pick(wanted < 0 ? range.end - kept + j : range.begin + j);
@@ -279,7 +292,8 @@ Overload resolve_with_constant(Arguments arguments, const FunctionContext&) {
                 ElementPicker out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const int64_t size = sizes->values<int64_t>()[i];
-                    if (size < 0 || size > kMaxArray) fail(ErrorCode::TOO_LARGE_ARRAY_SIZE, "Size {} of arrayWithConstant is out of range", size);
+                    if (size < 0 || size > kMaxArray)
+                        fail(ErrorCode::TOO_LARGE_ARRAY_SIZE, "Size {} of arrayWithConstant is out of range", size);
                     for (int64_t j = 0; j < size; ++j) out.pick(static_cast<uint32_t>(i));
                     out.end_row();
                 }
@@ -301,18 +315,22 @@ Overload resolve_range(Arguments arguments, const FunctionContext&) {
                 auto offsets = Buffer::allocate((call.rows + 1) * sizeof(int64_t));
                 offsets->mutable_as<int64_t>()[0] = 0;
                 for (size_t i = 0; i < call.rows; ++i) {
-                    const int64_t begin = columns.size() > 1 ? columns[0]->values<int64_t>()[i] : 0, end = columns[columns.size() > 1 ? 1 : 0]->values<int64_t>()[i];
+                    const int64_t begin = columns.size() > 1 ? columns[0]->values<int64_t>()[i] : 0,
+                                  end = columns[columns.size() > 1 ? 1 : 0]->values<int64_t>()[i];
                     const int64_t step = columns.size() > 2 ? columns[2]->values<int64_t>()[i] : 1;
                     if (step == 0) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "The step of function range must not be 0");
                     for (int64_t v = begin; step > 0 ? v < end : v > end; v += step) {
-                        if (values.size() >= 500000000) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "Function range would make more than 500000000 elements");
+                        if (values.size() >= 500000000)
+                            fail(ErrorCode::ARGUMENT_OUT_OF_BOUND,
+                                 "Function range would make more than 500000000 elements");
                         values.push_back(v);
                     }
                     offsets->mutable_as<int64_t>()[i + 1] = static_cast<int64_t>(values.size());
                 }
                 Output<int64_t> out(values.size());
                 if (!values.empty()) std::memcpy(out.data(), values.data(), values.size() * sizeof(int64_t));
-                return Vector::array(type, call.rows, std::move(offsets), convert_numbers(element, out.finish(make_type(TypeId::Int64))));
+                return Vector::array(type, call.rows, std::move(offsets),
+                                     convert_numbers(element, out.finish(make_type(TypeId::Int64))));
             }};
 }
 
@@ -347,15 +365,19 @@ Overload resolve_zip(Arguments arguments, const FunctionContext&) {
                     std::vector<uint32_t> rows;
                     for (size_t i = 0; i < call.rows; ++i) {
                         const Range range = range_at(*array, i);
-                        if (range.size() != range_at(*first, i).size()) fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "The arrays of function arrayZip must have the same size");
+                        if (range.size() != range_at(*first, i).size())
+                            fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH,
+                                 "The arrays of function arrayZip must have the same size");
                         for (uint32_t j = range.begin; j < range.end; ++j) rows.push_back(j);
                     }
                     children.push_back(flatten(gather(array->child(), rows)));
                 }
                 auto offsets = Buffer::allocate((call.rows + 1) * sizeof(int64_t));
-                for (size_t i = 0; i <= call.rows; ++i) offsets->mutable_as<int64_t>()[i] = first->offsets()[i] - first->offsets()[0];
+                for (size_t i = 0; i <= call.rows; ++i)
+                    offsets->mutable_as<int64_t>()[i] = first->offsets()[i] - first->offsets()[0];
                 const size_t total = children[0]->size();
-                return Vector::array(type, call.rows, std::move(offsets), Vector::tuple(element, total, std::move(children)));
+                return Vector::array(type, call.rows, std::move(offsets),
+                                     Vector::tuple(element, total, std::move(children)));
             }};
 }
 
@@ -381,10 +403,12 @@ Overload resolve_sets(Arguments arguments, const FunctionContext& context, Sets 
                         result = right.size() == 0;
                         for (uint32_t at = left.begin; !result && at + right.size() <= left.end; ++at) {
                             result = true;
-                            for (uint32_t j = 0; j < right.size() && result; ++j) result = equal_values(x, at + j, y, right.begin + j);
+                            for (uint32_t j = 0; j < right.size() && result; ++j)
+                                result = equal_values(x, at + j, y, right.begin + j);
                         }
                     } else {
-                        for (uint32_t j = right.begin; j < right.end && result == (sets == Sets::All); ++j) result = holds(x, left, y, j);
+                        for (uint32_t j = right.begin; j < right.end && result == (sets == Sets::All); ++j)
+                            result = holds(x, left, y, j);
                     }
                     out[i] = result;
                 }
@@ -403,7 +427,8 @@ Overload resolve_intersect(Arguments arguments, const FunctionContext& context) 
                     Seen seen(*arrays[0]->child(), range);
                     for (uint32_t j = range.begin; j < range.end; ++j) {
                         bool everywhere = seen.first(j) == j;
-                        for (size_t n = 1; n < arrays.size() && everywhere; ++n) everywhere = holds(*arrays[n]->child(), range_at(*arrays[n], i), *arrays[0]->child(), j);
+                        for (size_t n = 1; n < arrays.size() && everywhere; ++n)
+                            everywhere = holds(*arrays[n]->child(), range_at(*arrays[n], i), *arrays[0]->child(), j);
                         if (everywhere) out.pick(j);
                     }
                     out.end_row();
@@ -417,7 +442,8 @@ Overload resolve_intersect(Arguments arguments, const FunctionContext& context) 
 VectorPtr ElementPicker::finish(const TypePtr& array_type, const VectorPtr& child) {
     auto offsets = Buffer::allocate(ends_.size() * sizeof(int64_t));
     std::memcpy(offsets->mutable_data(), ends_.data(), ends_.size() * sizeof(int64_t));
-    return Vector::array(array_type, ends_.size() - 1, std::move(offsets), flatten(gather_or_default(flatten(child), elements_)));
+    return Vector::array(array_type, ends_.size() - 1, std::move(offsets),
+                         flatten(gather_or_default(flatten(child), elements_)));
 }
 
 const TypePtr& element_type(std::span<const Argument> arguments, size_t position, std::string_view name) {
@@ -433,26 +459,36 @@ void register_array_functions(FunctionRegistry& registry) {
     add_picking(registry, "arrayDistinct", pick_distinct);
     add(registry, "arrayUniq", 1, 1, resolve_uniq);
     add(registry, "arrayEnumerate", 1, 1, [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 0); });
-    add(registry, "arrayEnumerateUniq", 1, 1, [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 1); });
-    add(registry, "arrayEnumerateDense", 1, 1, [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 2); });
+    add(registry, "arrayEnumerateUniq", 1, 1,
+        [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 1); });
+    add(registry, "arrayEnumerateDense", 1, 1,
+        [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 2); });
     add(registry, "arrayConcat", 1, SIZE_MAX, resolve_concat);
-    add(registry, "arrayPushBack", 2, 2, [](Arguments a, const FunctionContext& c) { return resolve_push(a, c, false); });
-    add(registry, "arrayPushFront", 2, 2, [](Arguments a, const FunctionContext& c) { return resolve_push(a, c, true); });
+    add(registry, "arrayPushBack", 2, 2,
+        [](Arguments a, const FunctionContext& c) { return resolve_push(a, c, false); });
+    add(registry, "arrayPushFront", 2, 2,
+        [](Arguments a, const FunctionContext& c) { return resolve_push(a, c, true); });
     add(registry, "arraySlice", 2, 3, resolve_slice);
     add(registry, "arrayResize", 2, 3, resolve_resize);
     add(registry, "arrayWithConstant", 2, 2, resolve_with_constant);
     add(registry, "range", 1, 3, resolve_range, NullHandling::Propagate);
     add(registry, "arrayFlatten", 1, 1, resolve_flatten);
     add(registry, "arrayZip", 1, SIZE_MAX, resolve_zip);
-    add(registry, "hasAll", 2, 2, [](Arguments a, const FunctionContext& c) { return resolve_sets(a, c, Sets::All, "hasAll"); });
-    add(registry, "hasAny", 2, 2, [](Arguments a, const FunctionContext& c) { return resolve_sets(a, c, Sets::Any, "hasAny"); });
-    add(registry, "hasSubstr", 2, 2, [](Arguments a, const FunctionContext& c) { return resolve_sets(a, c, Sets::Substring, "hasSubstr"); });
+    add(registry, "hasAll", 2, 2,
+        [](Arguments a, const FunctionContext& c) { return resolve_sets(a, c, Sets::All, "hasAll"); });
+    add(registry, "hasAny", 2, 2,
+        [](Arguments a, const FunctionContext& c) { return resolve_sets(a, c, Sets::Any, "hasAny"); });
+    add(registry, "hasSubstr", 2, 2,
+        [](Arguments a, const FunctionContext& c) { return resolve_sets(a, c, Sets::Substring, "hasSubstr"); });
     add(registry, "arrayIntersect", 1, SIZE_MAX, resolve_intersect);
-    for (const char* element : {"UInt8", "UInt16", "UInt32", "UInt64", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Date", "DateTime", "String"})
-        add(registry, (std::string("emptyArray") + element).c_str(), 0, 0, [element = std::string(element)](Arguments, const FunctionContext&) {
-            const TypePtr type = make_array(parse_type_name(element));
-            return Overload{type, [type](const KernelArguments& call) { return Vector::defaults(type, call.rows); }};
-        });
+    for (const char* element : {"UInt8", "UInt16", "UInt32", "UInt64", "Int8", "Int16", "Int32", "Int64", "Float32",
+                                "Float64", "Date", "DateTime", "String"})
+        add(registry, (std::string("emptyArray") + element).c_str(), 0, 0,
+            [element = std::string(element)](Arguments, const FunctionContext&) {
+                const TypePtr type = make_array(parse_type_name(element));
+                return Overload{type,
+                                [type](const KernelArguments& call) { return Vector::defaults(type, call.rows); }};
+            });
 }
 
 }  // namespace firn::functions

@@ -29,8 +29,10 @@ public:
     std::optional<Moment> parse(const TimeZone& zone) {
         while (at_ < text_.size()) {
             const char c = text_[at_];
-            if (c == ' ' || c == ',' || c == '\t') ++at_;
-            else if (is_digit(c) ? !number() : is_letter(c) ? !word() : !zone_offset()) return {};
+            if (c == ' ' || c == ',' || c == '\t')
+                ++at_;
+            else if (is_digit(c) ? !number() : is_letter(c) ? !word() : !zone_offset())
+                return {};
         }
         if (stamp_) return stamp_;
         if (!year_) return {};
@@ -40,7 +42,8 @@ public:
         int64_t hour = hour_.value_or(0);
         if (half_ && (hour < 1 || hour > 12)) return {};
         if (half_) hour = hour % 12 + (*half_ == 'P' ? 12 : 0);
-        const int64_t local = days_from_civil(*year_, static_cast<int>(month), day) * 86400 + hour * 3600 + minute_ * 60 + second_;
+        const int64_t local =
+            days_from_civil(*year_, static_cast<int>(month), day) * 86400 + hour * 3600 + minute_ * 60 + second_;
         return Moment{offset_ ? local - *offset_ : zone.from_local(local), nanoseconds_};
     }
 
@@ -66,24 +69,31 @@ private:
         const bool nothing_yet = !year_ && !month_ && !day_ && !hour_;
         switch (count) {
             case 14:
-                if (!nothing_yet || !set_date(part(value, 10000000000, 10000), part(value, 100000000, 100), part(value, 1000000, 100))) return false;
+                if (!nothing_yet ||
+                    !set_date(part(value, 10000000000, 10000), part(value, 100000000, 100), part(value, 1000000, 100)))
+                    return false;
                 return set_clock(part(value, 10000, 100), part(value, 100, 100), value % 100);
             case 13:
             case 10:
             case 9:
                 if (!nothing_yet) return false;
-                stamp_ = count == 13 ? Moment{value / 1000, static_cast<int32_t>(value % 1000 * 1000000)} : Moment{value, 0};
+                stamp_ =
+                    count == 13 ? Moment{value / 1000, static_cast<int32_t>(value % 1000 * 1000000)} : Moment{value, 0};
                 return true;
-            case 8: return nothing_yet && set_date(value / 10000, part(value, 100, 100), value % 100);
+            case 8:
+                return nothing_yet && set_date(value / 10000, part(value, 100, 100), value % 100);
             case 6:
                 if (year_ && !hour_) return set_clock(value / 10000, part(value, 100, 100), value % 100);
                 if (!nothing_yet) return false;
                 year_ = value / 100, month_ = value % 100;
                 return true;
-            case 4: return year_number(value);
+            case 4:
+                return year_number(value);
             case 1:
-            case 2: return small_number(value);
-            default: return false;
+            case 2:
+                return small_number(value);
+            default:
+                return false;
         }
     }
 
@@ -106,7 +116,8 @@ private:
     bool small_number(int64_t value) {
         if (peek() == ':') return clock(value);
         const char separator = peek();
-        if ((separator == '/' || separator == '-' || separator == '.') && !day_ && !month_) return day_and_month(value, separator);
+        if ((separator == '/' || separator == '-' || separator == '.') && !day_ && !month_)
+            return day_and_month(value, separator);
         if (day_ && year_ && !hour_) {  // "3 PM"
             hour_ = value;
             return true;
@@ -134,9 +145,12 @@ private:
             return true;
         }
         if (month_first_ ? second <= 12 && first > 12 : second > 12) std::swap(first, second);
-        if (month_first_ && !(first > 12)) month_ = first, day_ = second;
-        else if (month_first_) month_ = second, day_ = first;
-        else day_ = first, month_ = second;
+        if (month_first_ && !(first > 12))
+            month_ = first, day_ = second;
+        else if (month_first_)
+            month_ = second, day_ = first;
+        else
+            day_ = first, month_ = second;
         if (peek() != separator) return true;
         ++at_;
         const int64_t year = digits(4, count);
@@ -145,7 +159,9 @@ private:
         return true;
     }
     bool skip() { return ++at_, true; }
-    static int64_t full_year(int64_t value, size_t count) { return count > 2 ? value : value < 70 ? value + 2000 : value + 1900; }
+    static int64_t full_year(int64_t value, size_t count) {
+        return count > 2 ? value : value < 70 ? value + 2000 : value + 1900;
+    }
 
     bool clock(int64_t hour) {
         if (hour_) return false;
@@ -177,8 +193,10 @@ private:
     }
 
     bool word() {
-        constexpr std::string_view kMonths[] = {"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"};
-        constexpr std::string_view kDays[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+        constexpr std::string_view kMonths[] = {"january", "february", "march",     "april",   "may",      "june",
+                                                "july",    "august",   "september", "october", "november", "december"};
+        constexpr std::string_view kDays[] = {"monday", "tuesday",  "wednesday", "thursday",
+                                              "friday", "saturday", "sunday"};
         std::string name;
         while (is_letter(peek())) name.push_back(static_cast<char>(text_[at_++] | 0x20));
         if (name == "t") return day_.has_value() && !hour_ && is_digit(peek());
@@ -208,8 +226,10 @@ private:
         ++at_;
         size_t count = 0;
         int64_t hours = digits(4, count), minutes = 0;
-        if (count == 4) minutes = hours % 100, hours /= 100;
-        else if (count != 1 && count != 2) return false;
+        if (count == 4)
+            minutes = hours % 100, hours /= 100;
+        else if (count != 1 && count != 2)
+            return false;
         if (count <= 2 && peek() == ':') {
             ++at_;
             if (!two(minutes)) return false;
@@ -231,35 +251,46 @@ private:
 enum class Otherwise : uint8_t { Throw, Null, Zero };
 
 template <typename T>
-VectorPtr parse_rows(const VectorPtr& texts, size_t rows, const TypePtr& type, const TimeZone& zone, Otherwise otherwise, bool month_first) {
+VectorPtr parse_rows(const VectorPtr& texts, size_t rows, const TypePtr& type, const TimeZone& zone,
+                     Otherwise otherwise, bool month_first) {
     const Reader<StringRef> text(texts);
     Output<T> out(rows);
     MutableBufferPtr nulls = otherwise == Otherwise::Null ? Buffer::allocate_zeroed(rows) : nullptr;
-    const auto ticks_per_second = sizeof(T) == 8 ? static_cast<int64_t>(power_of_ten(unwrap(type)->scale())) : int64_t{1};
+    const auto ticks_per_second =
+        sizeof(T) == 8 ? static_cast<int64_t>(power_of_ten(unwrap(type)->scale())) : int64_t{1};
     for (size_t i = 0; i < rows; ++i) {
         auto moment = MomentParser(text[i].view(), month_first).parse(zone);
         int64_t whole = 0;  // ticks of a DateTime64 go so far only
-        if (moment && (__builtin_mul_overflow(moment->seconds, ticks_per_second, &whole) || __builtin_add_overflow(whole, moment->nanoseconds / (1000000000 / ticks_per_second), &whole))) moment.reset();
-        if (!moment && otherwise == Otherwise::Throw) fail(ErrorCode::CANNOT_PARSE_DATETIME, "Cannot read '{}' as a date and time", text[i].view());
+        if (moment && (__builtin_mul_overflow(moment->seconds, ticks_per_second, &whole) ||
+                       __builtin_add_overflow(whole, moment->nanoseconds / (1000000000 / ticks_per_second), &whole)))
+            moment.reset();
+        if (!moment && otherwise == Otherwise::Throw)
+            fail(ErrorCode::CANNOT_PARSE_DATETIME, "Cannot read '{}' as a date and time", text[i].view());
         if (!moment && nulls) nulls->template mutable_as<uint8_t>()[i] = 1;
-        if (!moment) out[i] = 0;
-        else if constexpr (sizeof(T) == 4) out[i] = static_cast<uint32_t>(std::clamp<int64_t>(moment->seconds, 0, UINT32_MAX));
-        else out[i] = whole;
+        if (!moment)
+            out[i] = 0;
+        else if constexpr (sizeof(T) == 4)
+            out[i] = static_cast<uint32_t>(std::clamp<int64_t>(moment->seconds, 0, UINT32_MAX));
+        else
+            out[i] = whole;
     }
     return out.finish(type, std::move(nulls));
 }
 
-void declare_best_effort(FunctionRegistry& registry, const std::string& name, bool fine, Otherwise otherwise, bool month_first) {
+void declare_best_effort(FunctionRegistry& registry, const std::string& name, bool fine, Otherwise otherwise,
+                         bool month_first) {
     declare(registry, {name.c_str()}, 1, fine ? 3 : 2, [=](ArgumentList arguments, const FunctionContext& context) {
         require_string(arguments, 0, name.c_str());
         const int64_t scale = fine && arguments.size() > 1 ? require_int(arguments[1], name, 1) : 3;
         const size_t at = fine ? 2 : 1;
         const std::string zone_name = arguments.size() > at ? require_text(arguments[at], name, at) : "";
         const TimeZone& zone = TimeZone::find(zone_name.empty() ? context.time_zone : zone_name);
-        const TypePtr plain = fine ? make_datetime64(static_cast<int>(std::clamp<int64_t>(scale, -1, 10)), zone_name) : make_datetime(zone_name);
+        const TypePtr plain = fine ? make_datetime64(static_cast<int>(std::clamp<int64_t>(scale, -1, 10)), zone_name)
+                                   : make_datetime(zone_name);
         const TypePtr type = otherwise == Otherwise::Null ? make_nullable(plain) : plain;
         return Overload{type, [=, &zone](const KernelArguments& call) {
-                            return fine ? parse_rows<int64_t>(call[0], call.rows, type, zone, otherwise, month_first) : parse_rows<uint32_t>(call[0], call.rows, type, zone, otherwise, month_first);
+                            return fine ? parse_rows<int64_t>(call[0], call.rows, type, zone, otherwise, month_first)
+                                        : parse_rows<uint32_t>(call[0], call.rows, type, zone, otherwise, month_first);
                         }};
     });
 }

@@ -22,17 +22,20 @@ int64_t clamp_date(int64_t days) { return std::clamp<int64_t>(days, 0, kMaxDate)
 
 void check_time(const Argument& argument, std::string_view name, bool needs_time) {
     const TypeId id = argument.type->id();
-    if (!is_date_or_time(id) || (needs_time && (id == TypeId::Date || id == TypeId::Date32))) fail_argument(name, *argument.type, 0);
+    if (!is_date_or_time(id) || (needs_time && (id == TypeId::Date || id == TypeId::Date32)))
+        fail_argument(name, *argument.type, 0);
 }
 
 Monotonic steady(std::span<const Argument> arguments, size_t which, size_t time_position, size_t plain_count) {
     const TypePtr type = unwrap(arguments[time_position].type);
-    const bool utc = type->id() == TypeId::Date || type->id() == TypeId::Date32 || type->time_zone().empty() || type->time_zone() == "UTC";
+    const bool utc = type->id() == TypeId::Date || type->id() == TypeId::Date32 || type->time_zone().empty() ||
+                     type->time_zone() == "UTC";
     return which == time_position && utc && arguments.size() <= plain_count ? Monotonic::Increasing : Monotonic::No;
 }
 
 /// The start of a period that is made of days, as a Date.
-void add_day_start(FunctionRegistry& registry, const char* name, WholeFunction function, std::vector<std::string> aliases = {}) {
+void add_day_start(FunctionRegistry& registry, const char* name, WholeFunction function,
+                   std::vector<std::string> aliases = {}) {
     Definition definition;
     definition.name = name;
     definition.aliases = std::move(aliases);
@@ -44,10 +47,14 @@ void add_day_start(FunctionRegistry& registry, const char* name, WholeFunction f
         const TimeZone& zone = function_zone(arguments, 1, context, name);
         const TypePtr type = make_type(TypeId::Date);
         return Overload{type, [=, &zone](const KernelArguments& call) {
-                            return map_unary<int64_t, uint16_t>(local_days(call[0], zone), call.rows, type, [function](int64_t d) { return static_cast<uint16_t>(clamp_date(function(d))); });
+                            return map_unary<int64_t, uint16_t>(
+                                local_days(call[0], zone), call.rows, type,
+                                [function](int64_t d) { return static_cast<uint16_t>(clamp_date(function(d))); });
                         }};
     };
-    definition.monotonic = [](std::span<const Argument> arguments, size_t which) { return steady(arguments, which, 0, 1); };
+    definition.monotonic = [](std::span<const Argument> arguments, size_t which) {
+        return steady(arguments, which, 0, 1);
+    };
     registry.add(std::move(definition));
 }
 
@@ -61,14 +68,17 @@ void add_week_start(FunctionRegistry& registry, const char* name, int64_t offset
         const bool monday = arguments.size() > 1 && (require_int(arguments[1], name, 1) & 1);
         const TimeZone& zone = function_zone(arguments, 2, context, name);
         const TypePtr type = make_type(TypeId::Date);
-        return Overload{type, [=, &zone](const KernelArguments& call) {
-                            return map_unary<int64_t, uint16_t>(local_days(call[0], zone), call.rows, type, [=](int64_t d) {
-                                const int weekday = day_of_week(d);
-                                return static_cast<uint16_t>(clamp_date(d - (monday ? weekday - 1 : weekday % 7) + offset));
-                            });
-                        }};
+        return Overload{
+            type, [=, &zone](const KernelArguments& call) {
+                return map_unary<int64_t, uint16_t>(local_days(call[0], zone), call.rows, type, [=](int64_t d) {
+                    const int weekday = day_of_week(d);
+                    return static_cast<uint16_t>(clamp_date(d - (monday ? weekday - 1 : weekday % 7) + offset));
+                });
+            }};
     };
-    definition.monotonic = [](std::span<const Argument> arguments, size_t which) { return steady(arguments, which, 0, 2); };
+    definition.monotonic = [](std::span<const Argument> arguments, size_t which) {
+        return steady(arguments, which, 0, 2);
+    };
     registry.add(std::move(definition));
 }
 
@@ -80,7 +90,8 @@ VectorPtr second_starts(const VectorPtr& time, size_t rows, const TimeZone& zone
     });
 }
 
-void add_second_start(FunctionRegistry& registry, const char* name, int64_t step, std::vector<std::string> aliases = {}) {
+void add_second_start(FunctionRegistry& registry, const char* name, int64_t step,
+                      std::vector<std::string> aliases = {}) {
     Definition definition;
     definition.name = name;
     definition.aliases = std::move(aliases);
@@ -90,9 +101,13 @@ void add_second_start(FunctionRegistry& registry, const char* name, int64_t step
         check_time(arguments[0], name, step < 86400);
         const TimeZone& zone = function_zone(arguments, 1, context, name);
         const TypePtr type = make_datetime(arguments.size() > 1 ? zone.name() : arguments[0].type->time_zone());
-        return Overload{type, [=, &zone](const KernelArguments& call) { return second_starts(call[0], call.rows, zone, step, type); }};
+        return Overload{type, [=, &zone](const KernelArguments& call) {
+                            return second_starts(call[0], call.rows, zone, step, type);
+                        }};
     };
-    definition.monotonic = [](std::span<const Argument> arguments, size_t which) { return steady(arguments, which, 0, 1); };
+    definition.monotonic = [](std::span<const Argument> arguments, size_t which) {
+        return steady(arguments, which, 0, 1);
+    };
     registry.add(std::move(definition));
 }
 
@@ -104,29 +119,42 @@ void add_fraction_start(FunctionRegistry& registry, const char* name, int scale)
     definition.max_arguments = 2;
     definition.resolve = [=](std::span<const Argument> arguments, const FunctionContext& context) {
         if (arguments[0].type->id() != TypeId::DateTime64) fail_argument(name, *arguments[0].type, 0);
-        const TypePtr type = make_datetime64(std::max(scale, arguments[0].type->scale()), arguments[0].type->time_zone());
+        const TypePtr type =
+            make_datetime64(std::max(scale, arguments[0].type->scale()), arguments[0].type->time_zone());
         auto cast = make_cast(arguments[0].type, type, context);
         const auto step = static_cast<int64_t>(power_of_ten(type->scale() - scale));
         return Overload{type, [=](const KernelArguments& call) {
-                            return map_unary<int64_t, int64_t>(cast(call[0]), call.rows, type, [step](int64_t t) { return floor_divide(t, step) * step; });
+                            return map_unary<int64_t, int64_t>(cast(call[0]), call.rows, type, [step](int64_t t) {
+                                return floor_divide(t, step) * step;
+                            });
                         }};
     };
-    definition.monotonic = [](std::span<const Argument> arguments, size_t which) { return which == 0 && arguments.size() == 1 ? Monotonic::Increasing : Monotonic::No; };
+    definition.monotonic = [](std::span<const Argument> arguments, size_t which) {
+        return which == 0 && arguments.size() == 1 ? Monotonic::Increasing : Monotonic::No;
+    };
     registry.add(std::move(definition));
 }
 
 int64_t unit_seconds(IntervalKind kind) {
-    return kind == IntervalKind::Second ? 1 : kind == IntervalKind::Minute ? 60 : kind == IntervalKind::Hour ? 3600 : 86400;
+    return kind == IntervalKind::Second   ? 1
+           : kind == IntervalKind::Minute ? 60
+           : kind == IntervalKind::Hour   ? 3600
+                                          : 86400;
 }
 
 /// The start of the n-unit period that a day lies in; weeks start on Monday.
 int64_t period_start(int64_t days, IntervalKind kind, int64_t n) {
     switch (kind) {
-        case IntervalKind::Day: return floor_divide(days, n) * n;
-        case IntervalKind::Week: return floor_divide(days - 4, 7 * n) * 7 * n + 4;
-        case IntervalKind::Month: return month_start(days, n);
-        case IntervalKind::Quarter: return month_start(days, n * 3);
-        default: return days_from_civil(floor_divide(civil_from_days(days).year, n) * n, 1, 1);
+        case IntervalKind::Day:
+            return floor_divide(days, n) * n;
+        case IntervalKind::Week:
+            return floor_divide(days - 4, 7 * n) * 7 * n + 4;
+        case IntervalKind::Month:
+            return month_start(days, n);
+        case IntervalKind::Quarter:
+            return month_start(days, n * 3);
+        default:
+            return days_from_civil(floor_divide(civil_from_days(days).year, n) * n, 1, 1);
     }
 }
 
@@ -147,34 +175,42 @@ Overload resolve_start_of_interval(std::span<const Argument> arguments, const Fu
     if (kind >= IntervalKind::Week) {
         const TypePtr type = make_type(TypeId::Date);
         return {type, [=, &zone](const KernelArguments& call) {
-                    return map_unary<int64_t, uint16_t>(local_days(call[0], zone), call.rows, type, [=](int64_t d) { return static_cast<uint16_t>(clamp_date(period_start(d, kind, n))); });
+                    return map_unary<int64_t, uint16_t>(local_days(call[0], zone), call.rows, type, [=](int64_t d) {
+                        return static_cast<uint16_t>(clamp_date(period_start(d, kind, n)));
+                    });
                 }};
     }
-    if (is_day && kind != IntervalKind::Day) fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal interval kind {} for type {}", interval_name(kind), arguments[0].type->name());
+    if (is_day && kind != IntervalKind::Day)
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal interval kind {} for type {}", interval_name(kind),
+             arguments[0].type->name());
     if (kind < IntervalKind::Second) {
-        if (arguments[0].type->id() != TypeId::DateTime64) fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal interval kind {} for type {}", interval_name(kind), arguments[0].type->name());
+        if (arguments[0].type->id() != TypeId::DateTime64)
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal interval kind {} for type {}", interval_name(kind),
+                 arguments[0].type->name());
         const int scale = kind == IntervalKind::Nanosecond ? 9 : kind == IntervalKind::Microsecond ? 6 : 3;
         const TypePtr type = make_datetime64(std::max(scale, arguments[0].type->scale()), zone_name);
         auto cast = make_cast(arguments[0].type, type, context);
         const int64_t step = n * static_cast<int64_t>(power_of_ten(type->scale() - scale));
         return {type, [=](const KernelArguments& call) {
-                    return map_unary<int64_t, int64_t>(cast(call[0]), call.rows, type, [step](int64_t t) { return floor_divide(t, step) * step; });
+                    return map_unary<int64_t, int64_t>(cast(call[0]), call.rows, type,
+                                                       [step](int64_t t) { return floor_divide(t, step) * step; });
                 }};
     }
     const TypePtr type = make_datetime(zone_name);
     const int64_t step = n * unit_seconds(kind);
     const bool whole_days = kind == IntervalKind::Day;
     return {type, [=, &zone](const KernelArguments& call) {
-                return map_unary<int64_t, uint32_t>(local_seconds(call[0], zone), call.rows, type, [=, &zone](int64_t s) {
-                    int64_t start;
-                    if (whole_days) {
-                        start = period_start(floor_divide(s, 86400), IntervalKind::Day, n) * 86400;
-                    } else {
-                        // Hours and less are counted from the day's midnight where they divide it, else from the epoch.
-                        start = floor_divide(s, step) * step;
-                    }
-                    return static_cast<uint32_t>(std::clamp<int64_t>(zone.from_local(start), 0, UINT32_MAX));
-                });
+                return map_unary<int64_t, uint32_t>(
+                    local_seconds(call[0], zone), call.rows, type, [=, &zone](int64_t s) {
+                        int64_t start;
+                        if (whole_days) {
+                            start = period_start(floor_divide(s, 86400), IntervalKind::Day, n) * 86400;
+                        } else {
+                            // Hours and less are counted from the day's midnight where they divide it, else from the epoch.
+                            start = floor_divide(s, step) * step;
+                        }
+                        return static_cast<uint32_t>(std::clamp<int64_t>(zone.from_local(start), 0, UINT32_MAX));
+                    });
             }};
 }
 
@@ -192,8 +228,13 @@ Overload resolve_date_trunc(std::span<const Argument> arguments, const FunctionC
         const TypePtr type = make_type(extended ? TypeId::Date32 : TypeId::Date);
         return {type, [=, &zone](const KernelArguments& call) -> VectorPtr {
                     const VectorPtr days = local_days(call[1], zone);
-                    if (extended) return map_unary<int64_t, int32_t>(days, call.rows, type, [=](int64_t d) { return static_cast<int32_t>(period_start(d, kind, 1)); });
-                    return map_unary<int64_t, uint16_t>(days, call.rows, type, [=](int64_t d) { return static_cast<uint16_t>(clamp_date(period_start(d, kind, 1))); });
+                    if (extended)
+                        return map_unary<int64_t, int32_t>(days, call.rows, type, [=](int64_t d) {
+                            return static_cast<int32_t>(period_start(d, kind, 1));
+                        });
+                    return map_unary<int64_t, uint16_t>(days, call.rows, type, [=](int64_t d) {
+                        return static_cast<uint16_t>(clamp_date(period_start(d, kind, 1)));
+                    });
                 }};
     }
     if (kind < IntervalKind::Second) {
@@ -203,16 +244,23 @@ Overload resolve_date_trunc(std::span<const Argument> arguments, const FunctionC
         const auto step = static_cast<int64_t>(power_of_ten(std::max(0, given->scale() - scale)));
         auto cast = make_cast(make_datetime64(std::min(scale, given->scale()), zone_name), type, context);
         const TypePtr coarse = make_datetime64(std::min(scale, given->scale()), zone_name);
-        return {type, [=](const KernelArguments& call) { return cast(map_unary<int64_t, int64_t>(call[1], call.rows, coarse, [step](int64_t t) { return floor_divide(t, step); })); }};
+        return {type, [=](const KernelArguments& call) {
+                    return cast(map_unary<int64_t, int64_t>(call[1], call.rows, coarse,
+                                                            [step](int64_t t) { return floor_divide(t, step); }));
+                }};
     }
     const int64_t step = unit_seconds(kind);
     if (!extended) {
         const TypePtr type = make_datetime(zone_name);
-        return {type, [=, &zone](const KernelArguments& call) { return second_starts(call[1], call.rows, zone, step, type); }};
+        return {type, [=, &zone](const KernelArguments& call) {
+                    return second_starts(call[1], call.rows, zone, step, type);
+                }};
     }
     const TypePtr type = make_datetime64(0, zone_name);
     return {type, [=, &zone](const KernelArguments& call) {
-                return map_unary<int64_t, int64_t>(local_seconds(call[1], zone), call.rows, type, [=, &zone](int64_t s) { return zone.from_local(floor_divide(s, step) * step); });
+                return map_unary<int64_t, int64_t>(
+                    local_seconds(call[1], zone), call.rows, type,
+                    [=, &zone](int64_t s) { return zone.from_local(floor_divide(s, step) * step); });
             }};
 }
 
@@ -227,10 +275,12 @@ void register_date_start_functions(FunctionRegistry& registry) {
     add_day_start(registry, "toStartOfQuarter", [](int64_t d) { return month_start(d, 3); });
     add_day_start(registry, "toStartOfMonth", [](int64_t d) { return month_start(d, 1); });
     add_day_start(registry, "toMonday", [](int64_t d) { return d - day_of_week(d) + 1; });
-    add_day_start(registry, "toLastDayOfMonth", [](int64_t d) {
-        const CivilDate date = civil_from_days(d);
-        return d + days_in_month(date.year, date.month) - date.day;
-    }, {"LAST_DAY"});
+    add_day_start(registry, "toLastDayOfMonth",
+                  [](int64_t d) {
+                      const CivilDate date = civil_from_days(d);
+                      return d + days_in_month(date.year, date.month) - date.day;
+                  },
+                  {"LAST_DAY"});
     add_week_start(registry, "toStartOfWeek", 0);
     add_week_start(registry, "toLastDayOfWeek", 6);
     add_second_start(registry, "toStartOfDay", 86400);
@@ -250,7 +300,9 @@ void register_date_start_functions(FunctionRegistry& registry) {
     interval.min_arguments = 2;
     interval.max_arguments = 4;
     interval.resolve = resolve_start_of_interval;
-    interval.monotonic = [](std::span<const Argument> arguments, size_t which) { return steady(arguments, which, 0, 2); };
+    interval.monotonic = [](std::span<const Argument> arguments, size_t which) {
+        return steady(arguments, which, 0, 2);
+    };
     registry.add(std::move(interval));
     Definition trunc;
     trunc.name = "dateTrunc";

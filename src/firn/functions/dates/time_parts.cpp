@@ -23,36 +23,48 @@ VectorPtr map_time(const VectorPtr& time, F f) {
     const VectorPtr flat = time->is_constant() ? time->base() : time;
     VectorPtr out;
     switch (time->type()->physical()) {
-        case Physical::UInt16: out = map_unary<uint16_t, int64_t>(flat, rows, int64_type(), f); break;
-        case Physical::Int32: out = map_unary<int32_t, int64_t>(flat, rows, int64_type(), f); break;
-        case Physical::UInt32: out = map_unary<uint32_t, int64_t>(flat, rows, int64_type(), f); break;
-        default: out = map_unary<int64_t, int64_t>(flat, rows, int64_type(), f);
+        case Physical::UInt16:
+            out = map_unary<uint16_t, int64_t>(flat, rows, int64_type(), f);
+            break;
+        case Physical::Int32:
+            out = map_unary<int32_t, int64_t>(flat, rows, int64_type(), f);
+            break;
+        case Physical::UInt32:
+            out = map_unary<uint32_t, int64_t>(flat, rows, int64_type(), f);
+            break;
+        default:
+            out = map_unary<int64_t, int64_t>(flat, rows, int64_type(), f);
     }
     return time->is_constant() ? Vector::constant(out, time->size()) : out;
 }
 
-int64_t tick_unit(const DataType& type) { return type.id() == TypeId::DateTime64 ? static_cast<int64_t>(power_of_ten(type.scale())) : 1; }
+int64_t tick_unit(const DataType& type) {
+    return type.id() == TypeId::DateTime64 ? static_cast<int64_t>(power_of_ten(type.scale())) : 1;
+}
 
 bool is_day_type(const DataType& type) { return type.id() == TypeId::Date || type.id() == TypeId::Date32; }
 
 /// Days from January 1st of the year to its first week's first day, as the mode counts.
 int64_t first_week_start(int64_t year, bool monday_first, bool first_day_rule) {
     const int64_t january = days_from_civil(year, 1, 1);
-    const int weekday = monday_first ? day_of_week(january) - 1 : day_of_week(january) % 7;  // days since the week's first
-    if (first_day_rule) return january + (7 - weekday) % 7;                               // week 1 has the first such weekday
-    return january - weekday + (weekday > 3 ? 7 : 0);                                     // week 1 has four days or more
+    const int weekday =
+        monday_first ? day_of_week(january) - 1 : day_of_week(january) % 7;  // days since the week's first
+    if (first_day_rule) return january + (7 - weekday) % 7;                  // week 1 has the first such weekday
+    return january - weekday + (weekday > 3 ? 7 : 0);                        // week 1 has four days or more
 }
 
 }  // namespace
 
-const TimeZone& function_zone(std::span<const Argument> arguments, size_t position, const FunctionContext& context, std::string_view name) {
+const TimeZone& function_zone(std::span<const Argument> arguments, size_t position, const FunctionContext& context,
+                              std::string_view name) {
     if (position < arguments.size()) return TimeZone::find(require_text(arguments[position], name, position));
     const std::string& own = unwrap(arguments[0].type)->time_zone();
     return TimeZone::find(own.empty() ? context.time_zone : own);
 }
 
 VectorPtr utc_seconds(const VectorPtr& time, const TimeZone& zone) {
-    if (is_day_type(*time->type())) return map_time(time, [&zone](int64_t days) { return zone.from_local(days * 86400); });
+    if (is_day_type(*time->type()))
+        return map_time(time, [&zone](int64_t days) { return zone.from_local(days * 86400); });
     const int64_t unit = tick_unit(*time->type());
     if (unit == 1) return map_time(time, [](int64_t v) { return v; });
     return map_time(time, [unit](int64_t ticks) { return floor_divide(ticks, unit); });
@@ -72,7 +84,8 @@ VectorPtr local_days(const VectorPtr& time, const TimeZone& zone) {
         const int64_t day = unit * 86400;
         return map_time(time, [day](int64_t ticks) { return floor_divide(ticks, day); });
     }
-    return map_time(time, [unit, &zone](int64_t ticks) { return floor_divide(zone.to_local(floor_divide(ticks, unit)), 86400); });
+    return map_time(
+        time, [unit, &zone](int64_t ticks) { return floor_divide(zone.to_local(floor_divide(ticks, unit)), 86400); });
 }
 
 VectorPtr nanoseconds(const VectorPtr& time) {
@@ -94,14 +107,37 @@ bool parse_unit(std::string_view text, IntervalKind& kind) {
         std::string_view name;
         IntervalKind kind;
     };
-    static constexpr Unit kUnits[] = {
-        {"nanosecond", IntervalKind::Nanosecond}, {"ns", IntervalKind::Nanosecond}, {"microsecond", IntervalKind::Microsecond}, {"us", IntervalKind::Microsecond},
-        {"u", IntervalKind::Microsecond}, {"millisecond", IntervalKind::Millisecond}, {"ms", IntervalKind::Millisecond}, {"second", IntervalKind::Second},
-        {"ss", IntervalKind::Second}, {"s", IntervalKind::Second}, {"minute", IntervalKind::Minute}, {"mi", IntervalKind::Minute}, {"n", IntervalKind::Minute},
-        {"hour", IntervalKind::Hour}, {"hh", IntervalKind::Hour}, {"h", IntervalKind::Hour}, {"day", IntervalKind::Day}, {"dd", IntervalKind::Day},
-        {"d", IntervalKind::Day}, {"week", IntervalKind::Week}, {"wk", IntervalKind::Week}, {"ww", IntervalKind::Week}, {"month", IntervalKind::Month},
-        {"mm", IntervalKind::Month}, {"m", IntervalKind::Month}, {"quarter", IntervalKind::Quarter}, {"qq", IntervalKind::Quarter}, {"q", IntervalKind::Quarter},
-        {"year", IntervalKind::Year}, {"yyyy", IntervalKind::Year}, {"yy", IntervalKind::Year}};
+    static constexpr Unit kUnits[] = {{"nanosecond", IntervalKind::Nanosecond},
+                                      {"ns", IntervalKind::Nanosecond},
+                                      {"microsecond", IntervalKind::Microsecond},
+                                      {"us", IntervalKind::Microsecond},
+                                      {"u", IntervalKind::Microsecond},
+                                      {"millisecond", IntervalKind::Millisecond},
+                                      {"ms", IntervalKind::Millisecond},
+                                      {"second", IntervalKind::Second},
+                                      {"ss", IntervalKind::Second},
+                                      {"s", IntervalKind::Second},
+                                      {"minute", IntervalKind::Minute},
+                                      {"mi", IntervalKind::Minute},
+                                      {"n", IntervalKind::Minute},
+                                      {"hour", IntervalKind::Hour},
+                                      {"hh", IntervalKind::Hour},
+                                      {"h", IntervalKind::Hour},
+                                      {"day", IntervalKind::Day},
+                                      {"dd", IntervalKind::Day},
+                                      {"d", IntervalKind::Day},
+                                      {"week", IntervalKind::Week},
+                                      {"wk", IntervalKind::Week},
+                                      {"ww", IntervalKind::Week},
+                                      {"month", IntervalKind::Month},
+                                      {"mm", IntervalKind::Month},
+                                      {"m", IntervalKind::Month},
+                                      {"quarter", IntervalKind::Quarter},
+                                      {"qq", IntervalKind::Quarter},
+                                      {"q", IntervalKind::Quarter},
+                                      {"year", IntervalKind::Year},
+                                      {"yyyy", IntervalKind::Year},
+                                      {"yy", IntervalKind::Year}};
     for (const auto& unit : kUnits)
         if (name == unit.name || (unit.name.size() > 3 && name == std::string(unit.name) + "s")) {
             kind = unit.kind;

@@ -9,7 +9,8 @@
 namespace firn::functions {
 
 /// The zone a date function works in: its argument at `position` when there is one, else the type's, else the session's.
-const TimeZone& function_zone(std::span<const Argument> arguments, size_t position, const FunctionContext& context, std::string_view name);
+const TimeZone& function_zone(std::span<const Argument> arguments, size_t position, const FunctionContext& context,
+                              std::string_view name);
 
 /// Int64 vectors (Flat or Constant as given). The argument is a Date, Date32, DateTime or DateTime64.
 VectorPtr local_days(const VectorPtr& time, const TimeZone& zone);

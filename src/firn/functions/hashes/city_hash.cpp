@@ -9,7 +9,8 @@ namespace firn::functions {
 
 namespace {
 
-constexpr uint64_t kZero = 0xc3a5c85c97cb3127, kOne = 0xb492b66fbe98f273, kTwo = 0x9ae16a3b2f90404f, kThree = 0xc949d7c7509e6557;
+constexpr uint64_t kZero = 0xc3a5c85c97cb3127, kOne = 0xb492b66fbe98f273, kTwo = 0x9ae16a3b2f90404f,
+                   kThree = 0xc949d7c7509e6557;
 
 uint64_t word(const char* at) {
     uint64_t value;

@@ -13,8 +13,10 @@ namespace {
 
 template <typename W>
 W big_endian(W value) {
-    if constexpr (sizeof(W) == 4) return __builtin_bswap32(value);
-    else return __builtin_bswap64(value);
+    if constexpr (sizeof(W) == 4)
+        return __builtin_bswap32(value);
+    else
+        return __builtin_bswap64(value);
 }
 
 /// The message with its padding: a one bit, zeros, and the length in bits at the end of the last block.
@@ -64,10 +66,22 @@ template <typename W>
 struct Sha2 {
     static constexpr size_t kRounds = sizeof(W) == 4 ? 64 : 80, kBlock = sizeof(W) * 16;
 
-    static W big_sigma0(W x) { return sizeof(W) == 4 ? std::rotr(x, 2) ^ std::rotr(x, 13) ^ std::rotr(x, 22) : std::rotr(x, 28) ^ std::rotr(x, 34) ^ std::rotr(x, 39); }
-    static W big_sigma1(W x) { return sizeof(W) == 4 ? std::rotr(x, 6) ^ std::rotr(x, 11) ^ std::rotr(x, 25) : std::rotr(x, 14) ^ std::rotr(x, 18) ^ std::rotr(x, 41); }
-    static W small_sigma0(W x) { return sizeof(W) == 4 ? std::rotr(x, 7) ^ std::rotr(x, 18) ^ (x >> 3) : std::rotr(x, 1) ^ std::rotr(x, 8) ^ (x >> 7); }
-    static W small_sigma1(W x) { return sizeof(W) == 4 ? std::rotr(x, 17) ^ std::rotr(x, 19) ^ (x >> 10) : std::rotr(x, 19) ^ std::rotr(x, 61) ^ (x >> 6); }
+    static W big_sigma0(W x) {
+        return sizeof(W) == 4 ? std::rotr(x, 2) ^ std::rotr(x, 13) ^ std::rotr(x, 22)
+                              : std::rotr(x, 28) ^ std::rotr(x, 34) ^ std::rotr(x, 39);
+    }
+    static W big_sigma1(W x) {
+        return sizeof(W) == 4 ? std::rotr(x, 6) ^ std::rotr(x, 11) ^ std::rotr(x, 25)
+                              : std::rotr(x, 14) ^ std::rotr(x, 18) ^ std::rotr(x, 41);
+    }
+    static W small_sigma0(W x) {
+        return sizeof(W) == 4 ? std::rotr(x, 7) ^ std::rotr(x, 18) ^ (x >> 3)
+                              : std::rotr(x, 1) ^ std::rotr(x, 8) ^ (x >> 7);
+    }
+    static W small_sigma1(W x) {
+        return sizeof(W) == 4 ? std::rotr(x, 17) ^ std::rotr(x, 19) ^ (x >> 10)
+                              : std::rotr(x, 19) ^ std::rotr(x, 61) ^ (x >> 6);
+    }
 
     static std::string digest(std::string_view data, std::array<W, 8> state, size_t bytes) {
         static const auto kConstants = root_constants<W, kRounds>(true);
@@ -76,7 +90,8 @@ struct Sha2 {
             W w[kRounds];
             std::memcpy(w, message.data() + at, kBlock);
             for (size_t i = 0; i < 16; ++i) w[i] = big_endian(w[i]);
-            for (size_t i = 16; i < kRounds; ++i) w[i] = small_sigma1(w[i - 2]) + w[i - 7] + small_sigma0(w[i - 15]) + w[i - 16];
+            for (size_t i = 16; i < kRounds; ++i)
+                w[i] = small_sigma1(w[i - 2]) + w[i - 7] + small_sigma0(w[i - 15]) + w[i - 16];
             std::array<W, 8> v = state;
             for (size_t i = 0; i < kRounds; ++i) {
                 const W first = v[7] + big_sigma1(v[4]) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + kConstants[i] + w[i];
@@ -97,7 +112,8 @@ struct Sha2 {
 std::string md5(std::string_view data) {
     static const auto kSines = [] {
         std::array<uint32_t, 64> made{};
-        for (size_t i = 0; i < 64; ++i) made[i] = static_cast<uint32_t>(std::floor(std::fabs(std::sin(static_cast<double>(i + 1))) * 4294967296.0));
+        for (size_t i = 0; i < 64; ++i)
+            made[i] = static_cast<uint32_t>(std::floor(std::fabs(std::sin(static_cast<double>(i + 1))) * 4294967296.0));
         return made;
     }();
     constexpr int kTurns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
@@ -111,10 +127,18 @@ std::string md5(std::string_view data) {
             uint32_t f = 0;
             size_t place = 0;
             switch (i / 16) {
-                case 0: f = (b & c) | (~b & d), place = i; break;
-                case 1: f = (d & b) | (~d & c), place = (5 * i + 1) % 16; break;
-                case 2: f = b ^ c ^ d, place = (3 * i + 5) % 16; break;
-                default: f = c ^ (b | ~d), place = 7 * i % 16; break;
+                case 0:
+                    f = (b & c) | (~b & d), place = i;
+                    break;
+                case 1:
+                    f = (d & b) | (~d & c), place = (5 * i + 1) % 16;
+                    break;
+                case 2:
+                    f = b ^ c ^ d, place = (3 * i + 5) % 16;
+                    break;
+                default:
+                    f = c ^ (b | ~d), place = 7 * i % 16;
+                    break;
             }
             const uint32_t turned = b + std::rotl(a + f + kSines[i] + w[place], kTurns[i / 16][i % 4]);
             a = d;
@@ -141,10 +165,14 @@ std::string sha1(std::string_view data) {
         auto [a, b, c, d, e] = state;
         for (size_t i = 0; i < 80; ++i) {
             uint32_t f = 0, k = 0;
-            if (i < 20) f = (b & c) | (~b & d), k = 0x5A827999;
-            else if (i < 40) f = b ^ c ^ d, k = 0x6ED9EBA1;
-            else if (i < 60) f = (b & c) | (b & d) | (c & d), k = 0x8F1BBCDC;
-            else f = b ^ c ^ d, k = 0xCA62C1D6;
+            if (i < 20)
+                f = (b & c) | (~b & d), k = 0x5A827999;
+            else if (i < 40)
+                f = b ^ c ^ d, k = 0x6ED9EBA1;
+            else if (i < 60)
+                f = (b & c) | (b & d) | (c & d), k = 0x8F1BBCDC;
+            else
+                f = b ^ c ^ d, k = 0xCA62C1D6;
             const uint32_t next = std::rotl(a, 5) + f + e + k + w[i];
             e = d;
             d = c;

@@ -18,13 +18,17 @@ T load(const char* at) {
 class Sip {
 public:
     Sip(uint64_t key0, uint64_t key1)
-        : v0_(0x736f6d6570736575 ^ key0), v1_(0x646f72616e646f6d ^ key1), v2_(0x6c7967656e657261 ^ key0), v3_(0x7465646279746573 ^ key1) {}
+        : v0_(0x736f6d6570736575 ^ key0),
+          v1_(0x646f72616e646f6d ^ key1),
+          v2_(0x6c7967656e657261 ^ key0),
+          v3_(0x7465646279746573 ^ key1) {}
 
     void run(const char* data, size_t size) {
         size_t at = 0;
         for (; at + 8 <= size; at += 8) take(load<uint64_t>(data + at));
         uint64_t last = static_cast<uint64_t>(size) << 56;
-        for (int shift = 0; at < size; ++at, shift += 8) last |= static_cast<uint64_t>(static_cast<uint8_t>(data[at])) << shift;
+        for (int shift = 0; at < size; ++at, shift += 8)
+            last |= static_cast<uint64_t>(static_cast<uint8_t>(data[at])) << shift;
         take(last);
         v2_ ^= 0xFF;
         for (int i = 0; i < 4; ++i) round();
@@ -132,7 +136,8 @@ UInt128 murmur_hash3_128(const char* data, size_t size, uint32_t seed) {
         h2 = (std::rotl(h2 ^ mixed2(load<uint64_t>(data + at + 8)), 31) + h1) * 5 + 0x38495ab5;
     }
     uint64_t rest[2] = {0, 0};
-    for (size_t i = 0; at + i < size; ++i) rest[i / 8] |= static_cast<uint64_t>(static_cast<uint8_t>(data[at + i])) << (8 * (i % 8));
+    for (size_t i = 0; at + i < size; ++i)
+        rest[i / 8] |= static_cast<uint64_t>(static_cast<uint8_t>(data[at + i])) << (8 * (i % 8));
     if (size - at > 8) h2 ^= mixed2(rest[1]);
     if (size > at) h1 ^= mixed1(rest[0]);
     h1 ^= size;

@@ -39,7 +39,8 @@ public:
     void add(const Vector& flat) {
         const TypePtr& type = flat.type();
         if (type->physical() == Physical::Str) {
-            for (size_t i = 0; i < hashes_.size(); ++i) put(i, kind_.bytes(flat.values<StringRef>()[i].data, flat.values<StringRef>()[i].size));
+            for (size_t i = 0; i < hashes_.size(); ++i)
+                put(i, kind_.bytes(flat.values<StringRef>()[i].data, flat.values<StringRef>()[i].size));
         } else if (type->physical() == Physical::Array) {
             add_array(flat);
             return;
@@ -61,8 +62,10 @@ public:
 private:
     void put(size_t row, H hash) { hashes_[row] = first_ ? hash : kind_.combine(hashes_[row], hash); }
     static H whole(uint64_t value) {
-        if constexpr (sizeof(H) == 4) return int_hash_32(value);
-        else return int_hash_64(value);
+        if constexpr (sizeof(H) == 4)
+            return int_hash_32(value);
+        else
+            return int_hash_64(value);
     }
 
     void add_fixed(const Vector& flat) {
@@ -80,8 +83,10 @@ private:
                 if constexpr (sizeof(T) <= 8) {
                     if (by_value) {
                         uint64_t value = 0;
-                        if constexpr (std::is_floating_point_v<T>) std::memcpy(&value, bytes, sizeof(T));
-                        else value = static_cast<std::make_unsigned_t<T>>(values[i]);
+                        if constexpr (std::is_floating_point_v<T>)
+                            std::memcpy(&value, bytes, sizeof(T));
+                        else
+                            value = static_cast<std::make_unsigned_t<T>>(values[i]);
                         put(i, whole(value));
                         continue;
                     }
@@ -97,10 +102,12 @@ private:
         RowHashes<H> inner(kind_, elements->size());
         if (elements->type()->id() != TypeId::Nothing) inner.add(*elements);
         const TrackedVector<H>& of_elements = inner.finish();
-        for (size_t i = 0; i < hashes_.size(); ++i) put(i, whole(static_cast<uint64_t>(flat.offsets()[i + 1] - flat.offsets()[i])));
+        for (size_t i = 0; i < hashes_.size(); ++i)
+            put(i, whole(static_cast<uint64_t>(flat.offsets()[i + 1] - flat.offsets()[i])));
         first_ = false;
         for (size_t i = 0; i < hashes_.size(); ++i)
-            for (int64_t k = flat.offsets()[i]; k < flat.offsets()[i + 1]; ++k) put(i, of_elements[static_cast<size_t>(k)]);
+            for (int64_t k = flat.offsets()[i]; k < flat.offsets()[i + 1]; ++k)
+                put(i, of_elements[static_cast<size_t>(k)]);
     }
 
     HashKind<H> kind_;
@@ -112,14 +119,16 @@ template <typename H>
 void declare_hash(FunctionRegistry& registry, const char* name, TypePtr type, HashKind<H> kind) {
     declare(registry, {name}, 0, SIZE_MAX, [=](ArgumentList arguments, const FunctionContext&) {
         for (size_t i = 0; i < arguments.size(); ++i)
-            if (arguments[i].type->physical() == Physical::None || arguments[i].type->id() == TypeId::Function) fail_argument(name, *arguments[i].type, i);
+            if (arguments[i].type->physical() == Physical::None || arguments[i].type->id() == TypeId::Function)
+                fail_argument(name, *arguments[i].type, i);
         return Overload{type, [=](const KernelArguments& call) -> VectorPtr {
                             RowHashes<H> rows(kind, call.rows);
                             for (const auto& vector : call.vectors) rows.add(*flatten(vector));
                             const auto& hashes = rows.finish();
                             if constexpr (sizeof(H) == 16) {
                                 StringOutput out(call.rows);
-                                for (size_t i = 0; i < call.rows; ++i) out.set(i, {reinterpret_cast<const char*>(&hashes[i]), 16});
+                                for (size_t i = 0; i < call.rows; ++i)
+                                    out.set(i, {reinterpret_cast<const char*>(&hashes[i]), 16});
                                 return out.finish(type);
                             } else {
                                 Output<H> out(call.rows);
@@ -130,11 +139,16 @@ void declare_hash(FunctionRegistry& registry, const char* name, TypePtr type, Ha
     });
 }
 
-void declare_digest(FunctionRegistry& registry, const char* name, size_t bytes, std::string (*digest)(std::string_view)) {
+void declare_digest(FunctionRegistry& registry, const char* name, size_t bytes,
+                    std::string (*digest)(std::string_view)) {
     declare(registry, {name}, 1, 1, [=](ArgumentList arguments, const FunctionContext&) {
         require_string(arguments, 0, name);
         const TypePtr type = make_fixed_string(bytes);
-        return Overload{type, [=](const KernelArguments& call) { return map_text(call[0], call.rows, [digest](std::string_view s, std::string& out) { out = digest(s); }, type); }};
+        return Overload{type, [=](const KernelArguments& call) {
+                            return map_text(
+                                call[0], call.rows, [digest](std::string_view s, std::string& out) { out = digest(s); },
+                                type);
+                        }};
     });
 }
 
@@ -161,7 +175,9 @@ uint64_t half_md5(const char* data, size_t size) {
 uint64_t combine_by_integer(uint64_t a, uint64_t b) { return int_hash_64(a) ^ b; }
 uint32_t combine_by_integer_32(uint32_t a, uint32_t b) { return int_hash_32(a) ^ b; }
 
-uint32_t crc32_of(std::string_view s, uint32_t start) { return static_cast<uint32_t>(::crc32(start, reinterpret_cast<const Bytef*>(s.data()), static_cast<uInt>(s.size()))); }
+uint32_t crc32_of(std::string_view s, uint32_t start) {
+    return static_cast<uint32_t>(::crc32(start, reinterpret_cast<const Bytef*>(s.data()), static_cast<uInt>(s.size())));
+}
 /// The same polynomial, begun with zero and not inverted at the end.
 uint32_t crc32_ieee(std::string_view s, uint32_t start) { return ~crc32_of(s, ~start); }
 
@@ -177,9 +193,14 @@ template <typename R>
 void declare_integer_hash(FunctionRegistry& registry, const char* name, TypeId result, R (*hash)(uint64_t)) {
     declare(registry, {name}, 1, 1, [=](ArgumentList arguments, const FunctionContext&) {
         const TypeId id = arguments[0].type->id();
-        if (!(is_integer(id) && integer_bits(id) <= 64) && id != TypeId::Bool && !(is_date_or_time(id) && id != TypeId::DateTime64)) fail_argument(name, *arguments[0].type, 0);
+        if (!(is_integer(id) && integer_bits(id) <= 64) && id != TypeId::Bool &&
+            !(is_date_or_time(id) && id != TypeId::DateTime64))
+            fail_argument(name, *arguments[0].type, 0);
         const TypePtr type = make_type(result);
-        return Overload{type, [=](const KernelArguments& call) { return map_unary<int64_t, R>(as_int64(call[0]), call.rows, type, [hash](int64_t x) { return hash(static_cast<uint64_t>(x)); }); }};
+        return Overload{type, [=](const KernelArguments& call) {
+                            return map_unary<int64_t, R>(as_int64(call[0]), call.rows, type,
+                                                         [hash](int64_t x) { return hash(static_cast<uint64_t>(x)); });
+                        }};
     });
 }
 
@@ -198,7 +219,8 @@ void register_hash_functions(FunctionRegistry& registry) {
     declare_hash<uint64_t>(registry, "gccMurmurHash", u64, {gcc_murmur, combine_by_integer, false});
     declare_hash<uint32_t>(registry, "murmurHash3_32", u32, {murmur3_32, combine_by_integer_32, false});
     declare_hash<uint64_t>(registry, "murmurHash3_64", u64, {murmur3_64, combine_by_integer, false});
-    declare_hash<UInt128>(registry, "murmurHash3_128", bytes16, {murmur3_128, combine_bytes<UInt128, murmur3_128>, false});
+    declare_hash<UInt128>(registry, "murmurHash3_128", bytes16,
+                          {murmur3_128, combine_bytes<UInt128, murmur3_128>, false});
     declare_hash<uint64_t>(registry, "halfMD5", u64, {half_md5, combine_bytes<uint64_t, half_md5>, false});
     declare_digest(registry, "MD5", 16, md5);
     declare_digest(registry, "SHA1", 20, sha1);
@@ -206,8 +228,10 @@ void register_hash_functions(FunctionRegistry& registry) {
     declare_digest(registry, "SHA256", 32, sha256);
     declare_digest(registry, "SHA384", 48, sha384);
     declare_digest(registry, "SHA512", 64, sha512);
-    declare_measure<uint32_t>(registry, {"CRC32", {}, true}, TypeId::UInt32, [](std::string_view s) { return crc32_of(s, 0); });
-    declare_measure<uint32_t>(registry, {"CRC32IEEE", {}, true}, TypeId::UInt32, [](std::string_view s) { return crc32_ieee(s, 0); });
+    declare_measure<uint32_t>(registry, {"CRC32", {}, true}, TypeId::UInt32,
+                              [](std::string_view s) { return crc32_of(s, 0); });
+    declare_measure<uint32_t>(registry, {"CRC32IEEE", {}, true}, TypeId::UInt32,
+                              [](std::string_view s) { return crc32_ieee(s, 0); });
     declare_measure<int32_t>(registry, {"javaHash"}, TypeId::Int32, java_hash<false>);
     declare_measure<int32_t>(registry, {"hiveHash"}, TypeId::Int32, java_hash<true>);
     declare_integer_hash<uint32_t>(registry, "intHash32", TypeId::UInt32, int_hash_32);

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "firn/functions/declare.h"
 #include "firn/functions/argument_types.h"
+#include "firn/functions/declare.h"
 #include "firn/functions/elementwise.h"
 #include "firn/functions/registration.h"
 #include "firn/types/number.h"
@@ -15,7 +15,8 @@ namespace {
 
 void declare_test_many(FunctionRegistry& registry, const char* name, bool all) {
     declare(registry, {name}, 1, SIZE_MAX, [=](ArgumentList arguments, const FunctionContext&) {
-        if (arguments.size() < 2) fail(ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION, "Function {} takes two arguments at least", name);
+        if (arguments.size() < 2)
+            fail(ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION, "Function {} takes two arguments at least", name);
         for (size_t i = 0; i < arguments.size(); ++i) require_integer(arguments, i, name);
         const int width = arguments[0].type->id() == TypeId::Bool ? 8 : integer_bits(arguments[0].type->id());
         const TypePtr type = make_type(TypeId::UInt8);
@@ -28,7 +29,9 @@ void declare_test_many(FunctionRegistry& registry, const char* name, bool all) {
                             for (size_t i = 0; i < call.rows; ++i) {
                                 uint64_t mask = 0;
                                 for (size_t k = 1; k < readers.size(); ++k) {
-                                    if (readers[k][i] < 0 || readers[k][i] >= std::min(width, 64)) fail(ErrorCode::PARAMETER_OUT_OF_BOUND, "There is no bit {} in a number of {} bits", readers[k][i], width);
+                                    if (readers[k][i] < 0 || readers[k][i] >= std::min(width, 64))
+                                        fail(ErrorCode::PARAMETER_OUT_OF_BOUND,
+                                             "There is no bit {} in a number of {} bits", readers[k][i], width);
                                     mask |= uint64_t{1} << readers[k][i];
                                 }
                                 const uint64_t found = static_cast<uint64_t>(readers[0][i]) & mask;
@@ -73,7 +76,9 @@ void declare_bit_list(FunctionRegistry& registry, const char* name, bool places)
                                 for (int k = 0; k < width; ++k) {
                                     if (!((static_cast<uint64_t>(number[i]) >> k) & 1)) continue;
                                     dispatch_fixed(element->physical(), [&]<typename T>() {
-                                        if constexpr (sizeof(T) <= 8 && !kIsFloat<T>) builder.element().append<T>(static_cast<T>(places ? static_cast<uint64_t>(k) : uint64_t{1} << k));
+                                        if constexpr (sizeof(T) <= 8 && !kIsFloat<T>)
+                                            builder.element().append<T>(
+                                                static_cast<T>(places ? static_cast<uint64_t>(k) : uint64_t{1} << k));
                                     });
                                 }
                                 builder.end_array();
@@ -85,16 +90,24 @@ void declare_bit_list(FunctionRegistry& registry, const char* name, bool places)
 
 Overload resolve_bit_list_text(ArgumentList arguments, const FunctionContext& context) {
     const auto list = FunctionRegistry::instance().bind("bitmaskToArray", {{arguments[0].type, nullptr}}, context);
-    const auto join = FunctionRegistry::instance().bind("arrayStringConcat", {{list->result_type(), nullptr}, {make_type(TypeId::String), make_string_value(make_type(TypeId::String), ",")}}, context);
+    const auto join = FunctionRegistry::instance().bind(
+        "arrayStringConcat",
+        {{list->result_type(), nullptr},
+         {make_type(TypeId::String), make_string_value(make_type(TypeId::String), ",")}},
+        context);
     return {make_type(TypeId::String), [=](const KernelArguments& call) {
-                const VectorPtr vectors[] = {list->execute(call.vectors, call.rows), Vector::constant(make_string_value(make_type(TypeId::String), ","), call.rows)};
+                const VectorPtr vectors[] = {
+                    list->execute(call.vectors, call.rows),
+                    Vector::constant(make_string_value(make_type(TypeId::String), ","), call.rows)};
                 return join->execute(vectors, call.rows);
             }};
 }
 
 uint64_t width_bucket(double x, double low, double high, uint64_t count) {
-    if (std::isnan(x) || std::isnan(low) || std::isnan(high)) fail(ErrorCode::BAD_ARGUMENTS, "The first three arguments of function widthBucket must not be NaN");
-    if (std::isinf(low) || std::isinf(high)) fail(ErrorCode::BAD_ARGUMENTS, "The bounds of function widthBucket must be finite");
+    if (std::isnan(x) || std::isnan(low) || std::isnan(high))
+        fail(ErrorCode::BAD_ARGUMENTS, "The first three arguments of function widthBucket must not be NaN");
+    if (std::isinf(low) || std::isinf(high))
+        fail(ErrorCode::BAD_ARGUMENTS, "The bounds of function widthBucket must be finite");
     if (count == 0) fail(ErrorCode::BAD_ARGUMENTS, "The number of buckets of function widthBucket must not be 0");
     if (low >= high || x < low) return 0;
     if (x >= high) return count + 1;
@@ -102,16 +115,19 @@ uint64_t width_bucket(double x, double low, double high, uint64_t count) {
 }
 
 Overload resolve_width_bucket(ArgumentList arguments, const FunctionContext&) {
-    for (size_t i = 0; i < 3; ++i) if (!is_number(arguments[i].type->id())) fail_argument("widthBucket", *arguments[i].type, i);
+    for (size_t i = 0; i < 3; ++i)
+        if (!is_number(arguments[i].type->id())) fail_argument("widthBucket", *arguments[i].type, i);
     const TypeId id = arguments[3].type->id();
     if (!is_unsigned_integer(id) || integer_bits(id) > 64) fail_argument("widthBucket", *arguments[3].type, 3);
     const TypePtr type = integer_type(std::min(64, integer_bits(id) * 2), false);
     return {type, [type](const KernelArguments& call) {
-                const VectorPtr xs = as_float64(call[0]), lows = as_float64(call[1]), highs = as_float64(call[2]), counts = as_int64(call[3]);
+                const VectorPtr xs = as_float64(call[0]), lows = as_float64(call[1]), highs = as_float64(call[2]),
+                                counts = as_int64(call[3]);
                 const Reader<double> x(xs), low(lows), high(highs);
                 const Reader<int64_t> count(counts);
                 Output<uint64_t> out(call.rows);
-                for (size_t i = 0; i < call.rows; ++i) out[i] = width_bucket(x[i], low[i], high[i], static_cast<uint64_t>(count[i]));
+                for (size_t i = 0; i < call.rows; ++i)
+                    out[i] = width_bucket(x[i], low[i], high[i], static_cast<uint64_t>(count[i]));
                 return cast_vector(out.finish(make_type(TypeId::UInt64)), type);
             }};
 }

@@ -17,7 +17,8 @@ void check_integers(std::span<const Argument> arguments, const char* name) {
     for (size_t i = 0; i < arguments.size(); ++i) {
         const TypeId id = arguments[i].type->id();
         if (!is_integer(id) && id != TypeId::Bool) fail_argument(name, *arguments[i].type, i);
-        if (is_integer(id) && integer_bits(id) > 64) fail(ErrorCode::NOT_IMPLEMENTED, "Function {} of {} is not supported yet", name, arguments[i].type->name());
+        if (is_integer(id) && integer_bits(id) > 64)
+            fail(ErrorCode::NOT_IMPLEMENTED, "Function {} of {} is not supported yet", name, arguments[i].type->name());
     }
 }
 
@@ -38,7 +39,9 @@ struct Binary {
     Result result;
 };
 
-uint64_t masked(int64_t value, int bits) { return bits == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1); }
+uint64_t masked(int64_t value, int bits) {
+    return bits == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1);
+}
 
 void check_nonzero(int64_t a, int64_t b) {
     if (a == 0 || b == 0) fail(ErrorCode::ILLEGAL_DIVISION, "Division by zero");
@@ -48,27 +51,57 @@ const Binary kBinary[] = {
     {"bitAnd", [](int64_t a, int64_t b, int) { return a & b; }, Result::Widest},
     {"bitOr", [](int64_t a, int64_t b, int) { return a | b; }, Result::Widest},
     {"bitXor", [](int64_t a, int64_t b, int) { return a ^ b; }, Result::Widest},
-    {"bitShiftLeft", [](int64_t a, int64_t b, int bits) { return b < 0 || b >= bits ? int64_t{0} : static_cast<int64_t>(static_cast<uint64_t>(a) << b); }, Result::Left},
-    {"bitShiftRight", [](int64_t a, int64_t b, int bits) { return b < 0 || b >= bits ? int64_t{0} : a >> b; }, Result::Left},
-    {"bitRotateLeft", [](int64_t a, int64_t b, int bits) { const int n = static_cast<int>(b & (bits - 1)); const uint64_t v = masked(a, bits); return n == 0 ? a : static_cast<int64_t>((v << n) | (v >> (bits - n))); }, Result::Left},
-    {"bitRotateRight", [](int64_t a, int64_t b, int bits) { const int n = static_cast<int>(b & (bits - 1)); const uint64_t v = masked(a, bits); return n == 0 ? a : static_cast<int64_t>((v >> n) | (v << (bits - n))); }, Result::Left},
-    {"bitTest", [](int64_t a, int64_t b, int bits) { return b < 0 || b >= bits ? int64_t{0} : (a >> b) & 1; }, Result::Byte},
-    {"bitHammingDistance", [](int64_t a, int64_t b, int) { return int64_t{std::popcount(static_cast<uint64_t>(a ^ b))}; }, Result::Byte},
-    {"gcd", [](int64_t a, int64_t b, int) {
+    {"bitShiftLeft",
+     [](int64_t a, int64_t b, int bits) {
+         return b < 0 || b >= bits ? int64_t{0} : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+     },
+     Result::Left},
+    {"bitShiftRight", [](int64_t a, int64_t b, int bits) { return b < 0 || b >= bits ? int64_t{0} : a >> b; },
+     Result::Left},
+    {"bitRotateLeft",
+     [](int64_t a, int64_t b, int bits) {
+         const int n = static_cast<int>(b & (bits - 1));
+         const uint64_t v = masked(a, bits);
+         return n == 0 ? a : static_cast<int64_t>((v << n) | (v >> (bits - n)));
+     },
+     Result::Left},
+    {"bitRotateRight",
+     [](int64_t a, int64_t b, int bits) {
+         const int n = static_cast<int>(b & (bits - 1));
+         const uint64_t v = masked(a, bits);
+         return n == 0 ? a : static_cast<int64_t>((v >> n) | (v << (bits - n)));
+     },
+     Result::Left},
+    {"bitTest", [](int64_t a, int64_t b, int bits) { return b < 0 || b >= bits ? int64_t{0} : (a >> b) & 1; },
+     Result::Byte},
+    {"bitHammingDistance",
+     [](int64_t a, int64_t b, int) { return int64_t{std::popcount(static_cast<uint64_t>(a ^ b))}; }, Result::Byte},
+    {"gcd",
+     [](int64_t a, int64_t b, int) {
          check_nonzero(a, b);
          return static_cast<int64_t>(std::gcd(a, b));
-     }, Result::Next},
-    {"lcm", [](int64_t a, int64_t b, int) { check_nonzero(a, b); return static_cast<int64_t>(std::abs(a / static_cast<int64_t>(std::gcd(a, b)) * b)); }, Result::Next},
+     },
+     Result::Next},
+    {"lcm",
+     [](int64_t a, int64_t b, int) {
+         check_nonzero(a, b);
+         return static_cast<int64_t>(std::abs(a / static_cast<int64_t>(std::gcd(a, b)) * b));
+     },
+     Result::Next},
 };
 
 TypePtr result_of(Result result, const TypePtr& a, const TypePtr& b) {
     const bool is_signed = is_signed_integer(a->id()) || is_signed_integer(b->id());
     const int widest = std::max(bits_of(a), bits_of(b));
     switch (result) {
-        case Result::Widest: return integer_type(widest, is_signed);
-        case Result::Left: return integer_type(bits_of(a), is_signed_integer(a->id()));
-        case Result::Next: return integer_type(std::min(64, widest * 2), is_signed);
-        default: return make_type(TypeId::UInt8);
+        case Result::Widest:
+            return integer_type(widest, is_signed);
+        case Result::Left:
+            return integer_type(bits_of(a), is_signed_integer(a->id()));
+        case Result::Next:
+            return integer_type(std::min(64, widest * 2), is_signed);
+        default:
+            return make_type(TypeId::UInt8);
     }
 }
 
@@ -81,7 +114,10 @@ void add_binary(FunctionRegistry& registry, const Binary& binary) {
         const TypePtr type = result_of(binary.result, arguments[0].type, arguments[1].type);
         const int bits = bits_of(arguments[0].type);
         return Overload{type, [=, &binary](const KernelArguments& call) {
-                            return convert_numbers(type, map_binary<int64_t, int64_t, int64_t>(as_int64(call[0]), as_int64(call[1]), call.rows, make_type(TypeId::Int64), [=, &binary](int64_t a, int64_t b) { return binary.function(a, b, bits); }));
+                            return convert_numbers(
+                                type, map_binary<int64_t, int64_t, int64_t>(
+                                          as_int64(call[0]), as_int64(call[1]), call.rows, make_type(TypeId::Int64),
+                                          [=, &binary](int64_t a, int64_t b) { return binary.function(a, b, bits); }));
                         }};
     };
     registry.add(std::move(definition));
@@ -102,7 +138,9 @@ void register_bit_functions(FunctionRegistry& registry) {
         check_integers(arguments, "bitNot");
         const TypePtr type = integer_type(bits_of(arguments[0].type), is_signed_integer(arguments[0].type->id()));
         return Overload{type, [=](const KernelArguments& call) {
-                            return convert_numbers(type, map_unary<int64_t, int64_t>(as_int64(call[0]), call.rows, make_type(TypeId::Int64), [](int64_t x) { return ~x; }));
+                            return convert_numbers(type, map_unary<int64_t, int64_t>(as_int64(call[0]), call.rows,
+                                                                                     make_type(TypeId::Int64),
+                                                                                     [](int64_t x) { return ~x; }));
                         }};
     });
     add("bitCount", [](std::span<const Argument> arguments, const FunctionContext&) {
@@ -110,7 +148,9 @@ void register_bit_functions(FunctionRegistry& registry) {
         const TypePtr type = make_type(TypeId::UInt8);
         const int bits = bits_of(arguments[0].type);
         return Overload{type, [=](const KernelArguments& call) {
-                            return map_unary<int64_t, uint8_t>(as_int64(call[0]), call.rows, type, [=](int64_t x) { return static_cast<uint8_t>(std::popcount(masked(x, bits))); });
+                            return map_unary<int64_t, uint8_t>(as_int64(call[0]), call.rows, type, [=](int64_t x) {
+                                return static_cast<uint8_t>(std::popcount(masked(x, bits)));
+                            });
                         }};
     });
 }

@@ -27,11 +27,14 @@ T power_below(T x) {
 
 Overload resolve_power(ArgumentList arguments, const FunctionContext&) {
     const TypePtr type = arguments[0].type;
-    if (!is_float(type->id()) && !(is_integer(type->id()) && integer_bits(type->id()) <= 64)) fail_argument("roundToExp2", *type, 0);
+    if (!is_float(type->id()) && !(is_integer(type->id()) && integer_bits(type->id()) <= 64))
+        fail_argument("roundToExp2", *type, 0);
     Overload overload{type, {}};
     dispatch_fixed(type->physical(), [&]<typename T>() {
         if constexpr (sizeof(T) <= 8)
-            overload.kernel = [type](const KernelArguments& call) { return map_unary<T, T>(call[0], call.rows, type, [](const T& x) { return power_below<T>(x); }); };
+            overload.kernel = [type](const KernelArguments& call) {
+                return map_unary<T, T>(call[0], call.rows, type, [](const T& x) { return power_below<T>(x); });
+            };
     });
     return overload;
 }
@@ -42,13 +45,16 @@ void declare_steps(FunctionRegistry& registry, const char* name, TypeId result, 
         const TypeId id = arguments[0].type->id();
         if (!is_integer(id) && !is_float(id)) fail_argument(name, *arguments[0].type, 0);
         const TypePtr type = make_type(result);
-        return Overload{type, [=](const KernelArguments& call) { return map_unary<double, R>(as_float64(call[0]), call.rows, type, step); }};
+        return Overload{type, [=](const KernelArguments& call) {
+                            return map_unary<double, R>(as_float64(call[0]), call.rows, type, step);
+                        }};
     });
 }
 
 uint16_t round_duration(double x) {
     constexpr uint16_t kSteps[] = {0, 1, 10, 30, 60, 120, 180, 240, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000};
-    const auto* after = std::upper_bound(std::begin(kSteps), std::end(kSteps), x, [](double value, uint16_t step) { return value < step; });
+    const auto* after = std::upper_bound(std::begin(kSteps), std::end(kSteps), x,
+                                         [](double value, uint16_t step) { return value < step; });
     return after == std::begin(kSteps) ? uint16_t{0} : after[-1];
 }
 

@@ -45,8 +45,10 @@ uint32_t next_character(std::string_view text, size_t& at) {
 }
 
 void append_character(std::string& out, uint32_t code) {
-    if (code >= 0x110000) out.push_back(static_cast<char>(code - 0x110000));
-    else if (code < 0x80) out.push_back(static_cast<char>(code));
+    if (code >= 0x110000)
+        out.push_back(static_cast<char>(code - 0x110000));
+    else if (code < 0x80)
+        out.push_back(static_cast<char>(code));
     else if (code < 0x800) {
         out.push_back(static_cast<char>(0xC0 | (code >> 6)));
         out.push_back(static_cast<char>(0x80 | (code & 0x3F)));
@@ -70,18 +72,21 @@ uint32_t change_case(uint32_t code, bool up) {
     if (code >= 0x110000) return code;
     const locale_t locale = utf8_locale();
     if (!locale) return code;
-    return static_cast<uint32_t>(up ? towupper_l(static_cast<wint_t>(code), locale) : towlower_l(static_cast<wint_t>(code), locale));
+    return static_cast<uint32_t>(up ? towupper_l(static_cast<wint_t>(code), locale)
+                                    : towlower_l(static_cast<wint_t>(code), locale));
 }
 template <bool kUp>
 void case_utf8(const Row& row, std::string& out) {
-    for (size_t at = 0; at < row.text[0].size();) append_character(out, change_case(next_character(row.text[0], at), kUp));
+    for (size_t at = 0; at < row.text[0].size();)
+        append_character(out, change_case(next_character(row.text[0], at), kUp));
 }
 void initcap(const Row& row, std::string& out) {
     out = row.text[0];
     bool start = true;
     for (char& c : out) {
         const bool word = std::isalnum(static_cast<unsigned char>(c));
-        c = static_cast<char>(start ? std::toupper(static_cast<unsigned char>(c)) : std::tolower(static_cast<unsigned char>(c)));
+        c = static_cast<char>(start ? std::toupper(static_cast<unsigned char>(c))
+                                    : std::tolower(static_cast<unsigned char>(c)));
         start = !word;
     }
 }
@@ -113,7 +118,8 @@ std::string_view substring_utf8(const Row& row) {
 /// left(s, n): n units, or all but the last -n.
 std::string_view left(const Row& row) {
     const auto size = static_cast<int64_t>(row.text[0].size());
-    return row.text[0].substr(0, static_cast<size_t>(std::clamp<int64_t>(row.number[1] >= 0 ? row.number[1] : size + row.number[1], 0, size)));
+    return row.text[0].substr(0, static_cast<size_t>(std::clamp<int64_t>(
+                                     row.number[1] >= 0 ? row.number[1] : size + row.number[1], 0, size)));
 }
 std::string_view right(const Row& row) {
     const auto size = static_cast<int64_t>(row.text[0].size());
@@ -122,7 +128,9 @@ std::string_view right(const Row& row) {
 }
 std::string_view left_utf8(const Row& row) {
     const auto size = static_cast<int64_t>(utf8_length(row.text[0]));
-    return row.text[0].substr(0, utf8_prefix(row.text[0], static_cast<size_t>(std::clamp<int64_t>(row.number[1] >= 0 ? row.number[1] : size + row.number[1], 0, size))));
+    return row.text[0].substr(
+        0, utf8_prefix(row.text[0], static_cast<size_t>(std::clamp<int64_t>(
+                                        row.number[1] >= 0 ? row.number[1] : size + row.number[1], 0, size))));
 }
 std::string_view right_utf8(const Row& row) {
     const auto size = static_cast<int64_t>(utf8_length(row.text[0]));
@@ -150,11 +158,14 @@ std::string_view trim_both(const Row& row) {
 
 constexpr int64_t kMaxResult = int64_t{1} << 30;
 
-[[noreturn]] void fail_size(const char* name) { fail(ErrorCode::TOO_LARGE_STRING_SIZE, "The result of function {} is too long", name); }
+[[noreturn]] void fail_size(const char* name) {
+    fail(ErrorCode::TOO_LARGE_STRING_SIZE, "The result of function {} is too long", name);
+}
 
 void repeat(const Row& row, std::string& out) {
     if (row.number[1] <= 0) return;
-    if (row.number[1] > 1000000 || static_cast<int64_t>(row.text[0].size()) * row.number[1] > kMaxResult) fail_size("repeat");
+    if (row.number[1] > 1000000 || static_cast<int64_t>(row.text[0].size()) * row.number[1] > kMaxResult)
+        fail_size("repeat");
     for (int64_t i = 0; i < row.number[1]; ++i) out += row.text[0];
 }
 void space(const Row& row, std::string& out) {
@@ -197,7 +208,8 @@ uint64_t position_in(std::string_view text, std::string_view needle, const Row& 
 uint64_t position(const Row& row) { return position_in(row.text[0], row.text[1], row); }
 uint64_t position_any_case(const Row& row) { return position_in(lowered(row.text[0]), lowered(row.text[1]), row); }
 uint64_t position_utf8(const Row& row) {
-    const size_t from = row.count > 2 && row.number[2] > 0 ? utf8_prefix(row.text[0], static_cast<size_t>(row.number[2] - 1)) : 0;
+    const size_t from =
+        row.count > 2 && row.number[2] > 0 ? utf8_prefix(row.text[0], static_cast<size_t>(row.number[2] - 1)) : 0;
     const size_t at = find_substring(row.text[0], row.text[1], from);
     return at == std::string_view::npos ? 0 : utf8_length(row.text[0].substr(0, at)) + 1;
 }
@@ -229,13 +241,20 @@ void reverse_utf8(const Row& row, std::string& out) {
 uint64_t count_substrings(const Row& row) {
     uint64_t count = 0;
     if (row.text[1].empty()) return 0;
-    for (size_t at = row.count > 2 && row.number[2] > 0 ? static_cast<size_t>(row.number[2] - 1) : 0; (at = find_substring(row.text[0], row.text[1], at)) != std::string_view::npos; at += row.text[1].size()) ++count;
+    for (size_t at = row.count > 2 && row.number[2] > 0 ? static_cast<size_t>(row.number[2] - 1) : 0;
+         (at = find_substring(row.text[0], row.text[1], at)) != std::string_view::npos; at += row.text[1].size())
+        ++count;
     return count;
 }
-uint64_t ascii(const Row& row) { return row.text[0].empty() ? 0 : static_cast<uint64_t>(static_cast<int64_t>(static_cast<signed char>(row.text[0][0]))); }
+uint64_t ascii(const Row& row) {
+    return row.text[0].empty() ? 0
+                               : static_cast<uint64_t>(static_cast<int64_t>(static_cast<signed char>(row.text[0][0])));
+}
 void append_trailing(const Row& row, std::string& out) {
     out = row.text[0];
-    if (row.text[1].size() != 1) fail(ErrorCode::BAD_ARGUMENTS, "Second argument of function appendTrailingCharIfAbsent must be a one-character string");
+    if (row.text[1].size() != 1)
+        fail(ErrorCode::BAD_ARGUMENTS,
+             "Second argument of function appendTrailingCharIfAbsent must be a one-character string");
     if (!out.empty() && out.back() != row.text[1][0]) out += row.text[1];
 }
 std::string_view substring_index(const Row& row) {
@@ -252,7 +271,8 @@ std::string_view substring_index(const Row& row) {
     }
     size_t end = text.size();
     for (int64_t i = 0; i > row.number[2]; --i) {
-        const size_t found = end < delimiter.size() ? std::string_view::npos : text.rfind(delimiter, end - delimiter.size());
+        const size_t found =
+            end < delimiter.size() ? std::string_view::npos : text.rfind(delimiter, end - delimiter.size());
         if (found == std::string_view::npos) return text;
         if (i - 1 == row.number[2]) return text.substr(found + delimiter.size());
         end = found;
@@ -262,8 +282,10 @@ std::string_view substring_index(const Row& row) {
 void translate(const Row& row, std::string& out) {
     for (const char c : row.text[0]) {
         const size_t at = row.text[1].find(c);
-        if (at == std::string_view::npos) out.push_back(c);
-        else if (at < row.text[2].size()) out.push_back(row.text[2][at]);
+        if (at == std::string_view::npos)
+            out.push_back(c);
+        else if (at < row.text[2].size())
+            out.push_back(row.text[2][at]);
     }
 }
 
@@ -294,14 +316,19 @@ void register_string_functions(FunctionRegistry& registry) {
     add_number_call(registry, {"positionCaseInsensitive", "ss|i"}, TypeId::UInt64, position_any_case);
     add_number_call(registry, {"positionUTF8", "ss|i"}, TypeId::UInt64, position_utf8);
     add_number_call(registry, {"locate", "ss|i", {}, true}, TypeId::UInt64, locate);
-    add_number_call(registry, {"startsWithUTF8", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return row.text[0].starts_with(row.text[1]); });
-    add_number_call(registry, {"endsWithUTF8", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return row.text[0].ends_with(row.text[1]); });
-    add_number_call(registry, {"startsWithCaseInsensitive", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return lowered(row.text[0]).starts_with(lowered(row.text[1])); });
-    add_number_call(registry, {"endsWithCaseInsensitive", "ss"}, TypeId::UInt8, [](const Row& row) -> uint64_t { return lowered(row.text[0]).ends_with(lowered(row.text[1])); });
+    add_number_call(registry, {"startsWithUTF8", "ss"}, TypeId::UInt8,
+                    [](const Row& row) -> uint64_t { return row.text[0].starts_with(row.text[1]); });
+    add_number_call(registry, {"endsWithUTF8", "ss"}, TypeId::UInt8,
+                    [](const Row& row) -> uint64_t { return row.text[0].ends_with(row.text[1]); });
+    add_number_call(registry, {"startsWithCaseInsensitive", "ss"}, TypeId::UInt8,
+                    [](const Row& row) -> uint64_t { return lowered(row.text[0]).starts_with(lowered(row.text[1])); });
+    add_number_call(registry, {"endsWithCaseInsensitive", "ss"}, TypeId::UInt8,
+                    [](const Row& row) -> uint64_t { return lowered(row.text[0]).ends_with(lowered(row.text[1])); });
     add_text_call(registry, {"replaceAll", "sss", {"replace"}, true}, replace_all);
     add_text_call(registry, {"replaceOne", "sss"}, replace_one);
     add_text_call(registry, {"reverseUTF8", "s"}, reverse_utf8);
-    add_number_call(registry, {"lengthUTF8", "s", {"CHAR_LENGTH", "CHARACTER_LENGTH"}, true}, TypeId::UInt64, [](const Row& row) -> uint64_t { return utf8_length(row.text[0]); });
+    add_number_call(registry, {"lengthUTF8", "s", {"CHAR_LENGTH", "CHARACTER_LENGTH"}, true}, TypeId::UInt64,
+                    [](const Row& row) -> uint64_t { return utf8_length(row.text[0]); });
     add_number_call(registry, {"countSubstrings", "ss|i", {}, true}, TypeId::UInt64, count_substrings);
     add_number_call(registry, {"ascii", "s", {}, true}, TypeId::Int32, ascii);
     add_text_call(registry, {"appendTrailingCharIfAbsent", "ss"}, append_trailing);

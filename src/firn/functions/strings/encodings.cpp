@@ -28,7 +28,8 @@ Overload resolve_digits(std::span<const Argument> arguments, bool binary) {
     const TypePtr from = arguments[0].type, type = make_type(TypeId::String);
     const TypeId id = from->id();
     const bool text = is_string_like(id), memory = is_float(id) || id == TypeId::Decimal;
-    const bool integer = is_integer(id) || id == TypeId::Bool || is_date_or_time(id) || id == TypeId::IPv4 || id == TypeId::IPv6 || id == TypeId::UUID;
+    const bool integer = is_integer(id) || id == TypeId::Bool || is_date_or_time(id) || id == TypeId::IPv4 ||
+                         id == TypeId::IPv6 || id == TypeId::UUID;
     if (!text && !memory && !integer) fail_argument(binary ? "bin" : "hex", *from, 0);
     const bool whole = id == TypeId::UUID || id == TypeId::IPv6;
     return {type, [=](const KernelArguments& call) {
@@ -39,9 +40,11 @@ Overload resolve_digits(std::span<const Argument> arguments, bool binary) {
                 for (size_t i = 0; i < call.rows; ++i) {
                     digits.clear();
                     if (text) {
-                        for (const char c : flat->values<StringRef>()[i].view()) append_byte(digits, static_cast<unsigned char>(c), binary);
+                        for (const char c : flat->values<StringRef>()[i].view())
+                            append_byte(digits, static_cast<unsigned char>(c), binary);
                     } else {
-                        const auto* bytes = reinterpret_cast<const unsigned char*>(flat->values_buffer()->data()) + i * width;
+                        const auto* bytes =
+                            reinterpret_cast<const unsigned char*>(flat->values_buffer()->data()) + i * width;
                         bool started = whole;
                         for (size_t n = 0; n < width; ++n) {
                             const unsigned char byte = memory ? bytes[n] : bytes[width - 1 - n];
@@ -65,7 +68,8 @@ void unhex(const Row& row, std::string& out) {
     const std::string_view text = row.text[0];
     size_t at = 0;
     if (text.size() % 2) out.push_back(static_cast<char>(hex_value(text[at++])));
-    for (; at < text.size(); at += 2) out.push_back(static_cast<char>(hex_value(text[at]) * 16 + hex_value(text[at + 1])));
+    for (; at < text.size(); at += 2)
+        out.push_back(static_cast<char>(hex_value(text[at]) * 16 + hex_value(text[at + 1])));
 }
 void unbin(const Row& row, std::string& out) {
     const std::string_view text = row.text[0];
@@ -108,7 +112,8 @@ bool decode64(std::string_view text, std::string& out) {
     return true;
 }
 void base64_decode(const Row& row, std::string& out) {
-    if (!decode64(row.text[0], out)) fail(ErrorCode::INCORRECT_DATA, "Invalid base64 value ({}), cannot be decoded", row.text[0].substr(0, 60));
+    if (!decode64(row.text[0], out))
+        fail(ErrorCode::INCORRECT_DATA, "Invalid base64 value ({}), cannot be decoded", row.text[0].substr(0, 60));
 }
 void try_base64_decode(const Row& row, std::string& out) {
     if (!decode64(row.text[0], out)) out.clear();
@@ -137,7 +142,8 @@ Overload resolve_char(std::span<const Argument> arguments, const FunctionContext
 
 Overload resolve_reverse(std::span<const Argument> arguments, const FunctionContext& context) {
     const TypePtr type = arguments[0].type;
-    if (type->id() == TypeId::Array) return FunctionRegistry::instance().find("arrayReverse")->resolve(arguments, context);
+    if (type->id() == TypeId::Array)
+        return FunctionRegistry::instance().find("arrayReverse")->resolve(arguments, context);
     if (!is_string_like(type->id())) fail_argument("reverse", *type, 0);
     return {type, [=](const KernelArguments& call) {
                 const Reader<StringRef> in(call[0]);

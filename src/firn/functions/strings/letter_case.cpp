@@ -1,7 +1,7 @@
 // Letters' case by Unicode's tables; initcapUTF8.
+#include <locale.h>
 #include <clocale>
 #include <cwctype>
-#include <locale.h>
 
 #include "firn/functions/registration.h"
 #include "firn/functions/strings/character_case.h"
@@ -22,20 +22,26 @@ locale_t unicode_locale() {
 }
 
 uint32_t map_character(uint32_t c, bool upper) {
-    if (c < 0x80) return static_cast<uint8_t>(upper ? ascii_upper(static_cast<char>(c)) : ascii_lower(static_cast<char>(c)));
+    if (c < 0x80)
+        return static_cast<uint8_t>(upper ? ascii_upper(static_cast<char>(c)) : ascii_lower(static_cast<char>(c)));
     const locale_t locale = unicode_locale();
     if (!locale) return c;
-    return static_cast<uint32_t>(upper ? towupper_l(static_cast<wint_t>(c), locale) : towlower_l(static_cast<wint_t>(c), locale));
+    return static_cast<uint32_t>(upper ? towupper_l(static_cast<wint_t>(c), locale)
+                                       : towlower_l(static_cast<wint_t>(c), locale));
 }
 
 void append_mapped(std::string& out, std::string_view text, bool upper) {
     for (size_t at = 0; at < text.size();) {
         size_t bytes = 1;
         const uint32_t c = decode_utf8(text, at, bytes);
-        if (c == 0xFFFFFFFF) out.push_back(text[at]);
-        else if (upper && c == 0xDF) out += "SS";
-        else if (!upper && c == 0x130) out += "i\xCC\x87";
-        else append_utf8(out, map_character(c, upper));
+        if (c == 0xFFFFFFFF)
+            out.push_back(text[at]);
+        else if (upper && c == 0xDF)
+            out += "SS";
+        else if (!upper && c == 0x130)
+            out += "i\xCC\x87";
+        else
+            append_utf8(out, map_character(c, upper));
         at += bytes;
     }
 }
@@ -53,8 +59,10 @@ void append_capitalized(std::string_view text, std::string& out) {
         size_t bytes = 1;
         const uint32_t c = decode_utf8(text, at, bytes);
         const bool word = c != 0xFFFFFFFF && is_letter_or_digit(c);
-        if (word) append_utf8(out, map_character(c, !inside));
-        else out.append(text.substr(at, bytes));
+        if (word)
+            append_utf8(out, map_character(c, !inside));
+        else
+            out.append(text.substr(at, bytes));
         inside = word;
         at += bytes;
     }
@@ -67,14 +75,18 @@ uint32_t decode_utf8(std::string_view text, size_t at, size_t& bytes) {
     bytes = 1;
     const uint8_t first = byte(0);
     if (first < 0x80) return first;
-    const size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xC2 && first < 0xE0 ? 2 : 0;
+    const size_t length = first >= 0xF0 && first < 0xF5   ? 4
+                          : first >= 0xE0 && first < 0xF0 ? 3
+                          : first >= 0xC2 && first < 0xE0 ? 2
+                                                          : 0;
     if (length == 0 || text.size() - at < length) return 0xFFFFFFFF;
     uint32_t c = first & (0xFF >> (length + 1));
     for (size_t i = 1; i < length; ++i) {
         if ((byte(i) & 0xC0) != 0x80) return 0xFFFFFFFF;
         c = (c << 6) | (byte(i) & 0x3F);
     }
-    if ((length == 3 && (c < 0x800 || (c >= 0xD800 && c < 0xE000))) || (length == 4 && (c < 0x10000 || c > 0x10FFFF))) return 0xFFFFFFFF;
+    if ((length == 3 && (c < 0x800 || (c >= 0xD800 && c < 0xE000))) || (length == 4 && (c < 0x10000 || c > 0x10FFFF)))
+        return 0xFFFFFFFF;
     bytes = length;
     return c;
 }

@@ -41,14 +41,18 @@ constexpr size_t kMaxDistanceCells = 1 << 26;
 /// Least number of insertions, deletions and replacements (with `swaps`, of neighbours swapped too).
 template <typename Characters>
 uint64_t edit_distance(const Characters& a, const Characters& b, bool swaps) {
-    if (a.size() && b.size() > kMaxDistanceCells / a.size()) fail(ErrorCode::TOO_LARGE_STRING_SIZE, "The strings are too long to compute the distance between: {} and {} characters", a.size(), b.size());
+    if (a.size() && b.size() > kMaxDistanceCells / a.size())
+        fail(ErrorCode::TOO_LARGE_STRING_SIZE,
+             "The strings are too long to compute the distance between: {} and {} characters", a.size(), b.size());
     std::vector<uint32_t> older(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
     for (size_t j = 0; j <= b.size(); ++j) previous[j] = static_cast<uint32_t>(j);
     for (size_t i = 1; i <= a.size(); ++i) {
         current[0] = static_cast<uint32_t>(i);
         for (size_t j = 1; j <= b.size(); ++j) {
-            current[j] = std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-            if (swaps && i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) current[j] = std::min(current[j], older[j - 2] + 1);
+            current[j] =
+                std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+            if (swaps && i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                current[j] = std::min(current[j], older[j - 2] + 1);
         }
         std::swap(older, previous);
         std::swap(previous, current);
@@ -67,7 +71,9 @@ std::vector<uint32_t> characters(std::string_view s) {
 }
 
 uint64_t hamming_distance(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) fail(ErrorCode::BAD_ARGUMENTS, "Function byteHammingDistance takes strings of equal length, not of {} and {} bytes", a.size(), b.size());
+    if (a.size() != b.size())
+        fail(ErrorCode::BAD_ARGUMENTS,
+             "Function byteHammingDistance takes strings of equal length, not of {} and {} bytes", a.size(), b.size());
     uint64_t count = 0;
     for (size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
     return count;
@@ -80,8 +86,10 @@ void append_soundex(std::string_view s, std::string& out) {
         const char c = ascii_upper(given);
         if (c < 'A' || c > 'Z') continue;
         const char code = kCodes[static_cast<size_t>(c - 'A')];
-        if (out.empty()) out.push_back(c);
-        else if (code != '0' && code != last) out.push_back(code);
+        if (out.empty())
+            out.push_back(c);
+        else if (code != '0' && code != last)
+            out.push_back(code);
         if (c != 'H' && c != 'W') last = code;
         if (out.size() == 4) return;
     }
@@ -95,9 +103,13 @@ void register_text_measure_functions(FunctionRegistry& registry) {
     declare_measure<uint8_t>(registry, {"isValidUTF8"}, TypeId::UInt8, is_valid_utf8);
     declare_text(registry, {"toValidUTF8"}, append_valid_utf8);
     declare_text(registry, {"soundex", {}, true}, append_soundex);
-    declare_pair_measure<uint64_t>(registry, {"editDistance", {"levenshteinDistance"}}, TypeId::UInt64, [](std::string_view a, std::string_view b) { return edit_distance(a, b, false); });
-    declare_pair_measure<uint64_t>(registry, {"editDistanceUTF8", {"levenshteinDistanceUTF8"}}, TypeId::UInt64, [](std::string_view a, std::string_view b) { return edit_distance(characters(a), characters(b), false); });
-    declare_pair_measure<uint64_t>(registry, {"damerauLevenshteinDistance"}, TypeId::UInt64, [](std::string_view a, std::string_view b) { return edit_distance(a, b, true); });
+    declare_pair_measure<uint64_t>(registry, {"editDistance", {"levenshteinDistance"}}, TypeId::UInt64,
+                                   [](std::string_view a, std::string_view b) { return edit_distance(a, b, false); });
+    declare_pair_measure<uint64_t>(
+        registry, {"editDistanceUTF8", {"levenshteinDistanceUTF8"}}, TypeId::UInt64,
+        [](std::string_view a, std::string_view b) { return edit_distance(characters(a), characters(b), false); });
+    declare_pair_measure<uint64_t>(registry, {"damerauLevenshteinDistance"}, TypeId::UInt64,
+                                   [](std::string_view a, std::string_view b) { return edit_distance(a, b, true); });
     declare_pair_measure<uint64_t>(registry, {"byteHammingDistance", {"mismatches"}}, TypeId::UInt64, hamming_distance);
 }
 

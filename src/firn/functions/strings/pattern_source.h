@@ -15,7 +15,8 @@ namespace firn::functions {
 inline re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 /// `.` matches line feeds too. `code` where it does not compile.
-inline std::shared_ptr<const RE2> compile_pattern(std::string_view text, bool any_case = false, ErrorCode code = ErrorCode::CANNOT_COMPILE_REGEXP) {
+inline std::shared_ptr<const RE2> compile_pattern(std::string_view text, bool any_case = false,
+                                                  ErrorCode code = ErrorCode::CANNOT_COMPILE_REGEXP) {
     RE2::Options options;
     options.set_log_errors(false);
     options.set_dot_nl(true);
@@ -28,7 +29,8 @@ inline std::shared_ptr<const RE2> compile_pattern(std::string_view text, bool an
 /// The pattern of each row.
 class PatternSource {
 public:
-    explicit PatternSource(std::shared_ptr<const RE2> constant, bool any_case = false) : current_(std::move(constant)), fixed_(current_ != nullptr), any_case_(any_case) {}
+    explicit PatternSource(std::shared_ptr<const RE2> constant, bool any_case = false)
+        : current_(std::move(constant)), fixed_(current_ != nullptr), any_case_(any_case) {}
     const RE2& at(std::string_view text) {
         if (!fixed_ && (!current_ || text_ != text)) {
             current_ = compile_pattern(text, any_case_);

@@ -18,7 +18,9 @@ namespace {
 
 using Arguments = std::span<const Argument>;
 
-void add(FunctionRegistry& registry, const char* name, size_t least, size_t most, std::function<Overload(Arguments, const FunctionContext&)> resolve, std::vector<std::string> aliases = {}, bool any_case = false) {
+void add(FunctionRegistry& registry, const char* name, size_t least, size_t most,
+         std::function<Overload(Arguments, const FunctionContext&)> resolve, std::vector<std::string> aliases = {},
+         bool any_case = false) {
     Definition definition;
     definition.name = name;
     definition.aliases = std::move(aliases);
@@ -30,15 +32,19 @@ void add(FunctionRegistry& registry, const char* name, size_t least, size_t most
 }
 
 /// Arguments of any type as String columns.
-std::vector<std::function<VectorPtr(const VectorPtr&)>> text_casts(Arguments arguments, const FunctionContext& context) {
+std::vector<std::function<VectorPtr(const VectorPtr&)>> text_casts(Arguments arguments,
+                                                                   const FunctionContext& context) {
     std::vector<std::function<VectorPtr(const VectorPtr&)>> casts;
     for (const auto& argument : arguments)
-        casts.push_back(is_string_like(argument.type->id()) ? std::function<VectorPtr(const VectorPtr&)>{} : make_cast(argument.type, make_type(TypeId::String), context));
+        casts.push_back(is_string_like(argument.type->id())
+                            ? std::function<VectorPtr(const VectorPtr&)>{}
+                            : make_cast(argument.type, make_type(TypeId::String), context));
     return casts;
 }
 
 Overload resolve_concat(Arguments arguments, const FunctionContext& context, bool separated) {
-    if (!separated && !arguments.empty() && arguments[0].type->id() == TypeId::Array) return FunctionRegistry::instance().find("arrayConcat")->resolve(arguments, context);
+    if (!separated && !arguments.empty() && arguments[0].type->id() == TypeId::Array)
+        return FunctionRegistry::instance().find("arrayConcat")->resolve(arguments, context);
     const TypePtr type = make_type(TypeId::String);
     return {type, [=, casts = text_casts(arguments, context)](const KernelArguments& call) {
                 std::vector<VectorPtr> texts;
@@ -51,7 +57,8 @@ Overload resolve_concat(Arguments arguments, const FunctionContext& context, boo
                 for (size_t i = 0; i < call.rows; ++i) {
                     const size_t first = separated ? 1 : 0;
                     size_t size = 0;
-                    for (size_t n = first; n < readers.size(); ++n) size += readers[n][i].size + (separated && n > first ? readers[0][i].size : 0);
+                    for (size_t n = first; n < readers.size(); ++n)
+                        size += readers[n][i].size + (separated && n > first ? readers[0][i].size : 0);
                     char* place = out.allocate(size);
                     char* at = place;
                     const auto append = [&](const StringRef& text) {
@@ -89,9 +96,11 @@ Format parse_format(const std::string& pattern, size_t count) {
                 index = index * 10 + static_cast<size_t>(pattern[++i] - '0');
                 ++digits;
             }
-            if (i + 1 >= pattern.size() || pattern[++i] != '}') fail(ErrorCode::BAD_ARGUMENTS, "Invalid format string '{}'", pattern);
+            if (i + 1 >= pattern.size() || pattern[++i] != '}')
+                fail(ErrorCode::BAD_ARGUMENTS, "Invalid format string '{}'", pattern);
             if (!digits) index = next++;
-            if (index >= count) fail(ErrorCode::BAD_ARGUMENTS, "Format string '{}' names argument {} of {}", pattern, index, count);
+            if (index >= count)
+                fail(ErrorCode::BAD_ARGUMENTS, "Format string '{}' names argument {} of {}", pattern, index, count);
             format.arguments.push_back(index);
             format.literals.emplace_back();
         } else if (c == '}') {
@@ -125,7 +134,8 @@ Overload resolve_format(Arguments arguments, const FunctionContext& context) {
 
 Overload resolve_array_concat(Arguments arguments, const FunctionContext& context) {
     if (arguments[0].type->id() != TypeId::Array) fail_argument("arrayStringConcat", *arguments[0].type, 0);
-    const TypePtr element = arguments[0].type->child(), type = make_type(TypeId::String), text_type = accepts_null(*element) ? make_nullable(type) : type;
+    const TypePtr element = arguments[0].type->child(), type = make_type(TypeId::String),
+                  text_type = accepts_null(*element) ? make_nullable(type) : type;
     auto cast = make_cast(element, text_type, context);
     return {type, [=](const KernelArguments& call) {
                 const VectorPtr array = flatten(call[0]);
@@ -135,7 +145,8 @@ Overload resolve_array_concat(Arguments arguments, const FunctionContext& contex
                 for (size_t i = 0; i < call.rows; ++i) {
                     text.clear();
                     bool first = true;
-                    for (auto j = static_cast<size_t>(array->offsets()[i]); j < static_cast<size_t>(array->offsets()[i + 1]); ++j) {
+                    for (auto j = static_cast<size_t>(array->offsets()[i]);
+                         j < static_cast<size_t>(array->offsets()[i + 1]); ++j) {
                         if (elements.is_null(j)) continue;
                         if (!first && call.size() > 1) text += Reader<StringRef>(call[1])[i].view();
                         first = false;
@@ -172,7 +183,9 @@ void split_by_char(const Row& row, std::vector<std::string_view>& out) {
     if (row.text[0].size() != 1) fail(ErrorCode::BAD_ARGUMENTS, "The separator of splitByChar must be one character");
     split(row.text[1], row.text[0], row.count > 2 && row.number[2] > 0 ? static_cast<size_t>(row.number[2]) : 0, out);
 }
-void split_by_string(const Row& row, std::vector<std::string_view>& out) { split(row.text[1], row.text[0], row.count > 2 && row.number[2] > 0 ? static_cast<size_t>(row.number[2]) : 0, out); }
+void split_by_string(const Row& row, std::vector<std::string_view>& out) {
+    split(row.text[1], row.text[0], row.count > 2 && row.number[2] > 0 ? static_cast<size_t>(row.number[2]) : 0, out);
+}
 
 template <bool (*kInside)(char)>
 void words(const Row& row, std::vector<std::string_view>& out) {
@@ -185,7 +198,9 @@ void words(const Row& row, std::vector<std::string_view>& out) {
     }
 }
 bool is_dark(char c) { return !std::isspace(static_cast<unsigned char>(c)); }
-bool is_word(char c) { return !std::isspace(static_cast<unsigned char>(c)) && !std::ispunct(static_cast<unsigned char>(c)); }
+bool is_word(char c) {
+    return !std::isspace(static_cast<unsigned char>(c)) && !std::ispunct(static_cast<unsigned char>(c));
+}
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)); }
 
 std::shared_ptr<const RE2> compile(const std::string& pattern) {
@@ -193,7 +208,8 @@ std::shared_ptr<const RE2> compile(const std::string& pattern) {
     options.set_log_errors(false);
     options.set_dot_nl(true);
     auto made = std::make_shared<RE2>(pattern, options);
-    if (!made->ok()) fail(ErrorCode::CANNOT_COMPILE_REGEXP, "Cannot compile regular expression '{}': {}", pattern, made->error());
+    if (!made->ok())
+        fail(ErrorCode::CANNOT_COMPILE_REGEXP, "Cannot compile regular expression '{}': {}", pattern, made->error());
     return made;
 }
 
@@ -202,10 +218,13 @@ using Pieces = std::vector<re2::StringPiece>;
 /// The first match at or after `at`, with its groups; false where there is none.
 bool next_match(const RE2& regexp, std::string_view text, size_t at, Pieces& groups) {
     groups.resize(static_cast<size_t>(regexp.NumberOfCapturingGroups()) + 1);
-    return regexp.Match({text.data(), text.size()}, at, text.size(), RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()));
+    return regexp.Match({text.data(), text.size()}, at, text.size(), RE2::UNANCHORED, groups.data(),
+                        static_cast<int>(groups.size()));
 }
 std::string_view view(const re2::StringPiece& piece) { return {piece.data(), piece.size()}; }
-size_t end_of(std::string_view text, const re2::StringPiece& piece) { return static_cast<size_t>(piece.data() - text.data()) + piece.size(); }
+size_t end_of(std::string_view text, const re2::StringPiece& piece) {
+    return static_cast<size_t>(piece.data() - text.data()) + piece.size();
+}
 
 void append_substituted(std::string& out, std::string_view replacement, const Pieces& groups) {
     for (size_t i = 0; i < replacement.size(); ++i) {
@@ -286,7 +305,8 @@ Overload resolve_all_matches(Arguments arguments, Take take, size_t pattern_at, 
         if (!is_string_like(arguments[i].type->id())) fail_argument(name, *arguments[i].type, i);
     const std::string pattern = require_text(arguments[pattern_at], name, pattern_at);
     const auto regexp = compile(pattern);
-    const TypePtr element = make_type(TypeId::String), type = take == Take::Count ? make_type(TypeId::UInt64) : make_array(element);
+    const TypePtr element = make_type(TypeId::String),
+                  type = take == Take::Count ? make_type(TypeId::UInt64) : make_array(element);
     return {type, [=](const KernelArguments& call) -> VectorPtr {
                 const VectorPtr source = call[1 - pattern_at];
                 const Reader<StringRef> texts(source);
@@ -312,8 +332,10 @@ Overload resolve_all_matches(Arguments arguments, Take take, size_t pattern_at, 
                             continue;
                         }
                         ++counts[i];
-                        if (take == Take::Between) pieces.push_back(text.substr(last, end - groups[0].size() - last));
-                        else if (take == Take::Matches) pieces.push_back(view(groups[groups.size() > 1 ? 1 : 0]));
+                        if (take == Take::Between)
+                            pieces.push_back(text.substr(last, end - groups[0].size() - last));
+                        else if (take == Take::Matches)
+                            pieces.push_back(view(groups[groups.size() > 1 ? 1 : 0]));
                         else if (take == Take::FirstGroups) {
                             for (size_t g = 1; g < groups.size(); ++g) pieces.push_back(view(groups[g]));
                             break;
@@ -334,8 +356,14 @@ Overload resolve_all_matches(Arguments arguments, Take take, size_t pattern_at, 
 }  // namespace
 
 void register_string_piece_functions(FunctionRegistry& registry) {
-    add(registry, "concat", 0, SIZE_MAX, [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, false); }, {"concatAssumeInjective"}, true);
-    add(registry, "concatWithSeparator", 1, SIZE_MAX, [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, true); }, {"concat_ws", "concatWithSeparatorAssumeInjective"}, true);
+    add(
+        registry, "concat", 0, SIZE_MAX,
+        [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, false); }, {"concatAssumeInjective"},
+        true);
+    add(
+        registry, "concatWithSeparator", 1, SIZE_MAX,
+        [](Arguments a, const FunctionContext& c) { return resolve_concat(a, c, true); },
+        {"concat_ws", "concatWithSeparatorAssumeInjective"}, true);
     add(registry, "format", 1, SIZE_MAX, resolve_format);
     add(registry, "arrayStringConcat", 1, 2, resolve_array_concat, {"array_to_string"});
     add_pieces_call(registry, {"splitByChar", "ss|i"}, split_by_char);
@@ -343,13 +371,22 @@ void register_string_piece_functions(FunctionRegistry& registry) {
     add_pieces_call(registry, {"splitByWhitespace", "s|i"}, words<is_dark>);
     add_pieces_call(registry, {"splitByNonAlpha", "s|i"}, words<is_word>);
     add_pieces_call(registry, {"alphaTokens", "s|i", {"splitByAlpha"}}, words<is_letter>);
-    add(registry, "replaceRegexpOne", 3, 3, [](Arguments a, const FunctionContext& c) { return resolve_replace_regexp(a, c, false, "replaceRegexpOne"); });
-    add(registry, "replaceRegexpAll", 3, 3, [](Arguments a, const FunctionContext& c) { return resolve_replace_regexp(a, c, true, "replaceRegexpAll"); }, {"REGEXP_REPLACE"}, true);
+    add(registry, "replaceRegexpOne", 3, 3,
+        [](Arguments a, const FunctionContext& c) { return resolve_replace_regexp(a, c, false, "replaceRegexpOne"); });
+    add(
+        registry, "replaceRegexpAll", 3, 3,
+        [](Arguments a, const FunctionContext& c) { return resolve_replace_regexp(a, c, true, "replaceRegexpAll"); },
+        {"REGEXP_REPLACE"}, true);
     add(registry, "extract", 2, 2, resolve_extract);
-    add(registry, "extractAll", 2, 2, [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::Matches, 1, "extractAll"); });
-    add(registry, "extractGroups", 2, 2, [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::FirstGroups, 1, "extractGroups"); });
-    add(registry, "countMatches", 2, 2, [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::Count, 1, "countMatches"); });
-    add(registry, "splitByRegexp", 2, 3, [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::Between, 0, "splitByRegexp"); });
+    add(registry, "extractAll", 2, 2,
+        [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::Matches, 1, "extractAll"); });
+    add(registry, "extractGroups", 2, 2, [](Arguments a, const FunctionContext&) {
+        return resolve_all_matches(a, Take::FirstGroups, 1, "extractGroups");
+    });
+    add(registry, "countMatches", 2, 2,
+        [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::Count, 1, "countMatches"); });
+    add(registry, "splitByRegexp", 2, 3,
+        [](Arguments a, const FunctionContext&) { return resolve_all_matches(a, Take::Between, 0, "splitByRegexp"); });
 }
 
 }  // namespace firn::functions

@@ -32,17 +32,22 @@ public:
             VectorPtr vector = call[i];
             if (kinds[i] == 'i' && vector->type()->physical() != Physical::Int64) {
                 const TypePtr type = make_type(TypeId::Int64);
-                vector = vector->is_constant() ? Vector::constant(convert_numbers(type, vector->base()), vector->size()) : convert_numbers(type, vector);
+                vector = vector->is_constant() ? Vector::constant(convert_numbers(type, vector->base()), vector->size())
+                                               : convert_numbers(type, vector);
             }
             held_.push_back(vector);
-            columns_.push_back({kinds[i] == 's' ? vector->flat_base().values<StringRef>() : nullptr, kinds[i] == 'i' ? vector->flat_base().values<int64_t>() : nullptr, vector->is_constant()});
+            columns_.push_back({kinds[i] == 's' ? vector->flat_base().values<StringRef>() : nullptr,
+                                kinds[i] == 'i' ? vector->flat_base().values<int64_t>() : nullptr,
+                                vector->is_constant()});
         }
     }
     const Row& at(size_t row) {
         for (size_t i = 0; i < columns_.size(); ++i) {
             const size_t place = columns_[i].constant ? 0 : row;
-            if (columns_[i].texts) row_.text[i] = columns_[i].texts[place].view();
-            else row_.number[i] = columns_[i].numbers[place];
+            if (columns_[i].texts)
+                row_.text[i] = columns_[i].texts[place].view();
+            else
+                row_.number[i] = columns_[i].numbers[place];
         }
         return row_;
     }
@@ -67,7 +72,8 @@ void add_call(FunctionRegistry& registry, RowSignature signature, TypePtr result
     definition.case_insensitive = signature.any_case;
     definition.min_arguments = kinds.least;
     definition.max_arguments = kinds.kinds.size();
-    definition.resolve = [kinds = kinds.kinds, name = definition.name, result, kernel = make_kernel(kinds.kinds)](std::span<const Argument> arguments, const FunctionContext& context) {
+    definition.resolve = [kinds = kinds.kinds, name = definition.name, result, kernel = make_kernel(kinds.kinds)](
+                             std::span<const Argument> arguments, const FunctionContext& context) {
         std::vector<std::function<VectorPtr(const VectorPtr&)>> casts(arguments.size());
         bool any_cast = false;
         for (size_t i = 0; i < arguments.size(); ++i) {
@@ -82,7 +88,8 @@ void add_call(FunctionRegistry& registry, RowSignature signature, TypePtr result
         if (!any_cast) return Overload{result, kernel};
         return Overload{result, [kernel, casts](const KernelArguments& call) {
                             std::vector<VectorPtr> vectors;
-                            for (size_t i = 0; i < casts.size(); ++i) vectors.push_back(casts[i] ? casts[i](call[i]) : call[i]);
+                            for (size_t i = 0; i < casts.size(); ++i)
+                                vectors.push_back(casts[i] ? casts[i](call[i]) : call[i]);
                             return kernel({vectors, {}, call.rows});
                         }};
     };
@@ -121,7 +128,8 @@ void add_view_call(FunctionRegistry& registry, RowSignature signature, std::stri
     });
 }
 
-void add_number_call(FunctionRegistry& registry, RowSignature signature, TypeId result, uint64_t (*function)(const Row&)) {
+void add_number_call(FunctionRegistry& registry, RowSignature signature, TypeId result,
+                     uint64_t (*function)(const Row&)) {
     const TypePtr type = make_type(result);
     add_call(registry, std::move(signature), type, [=](const std::string& kinds) -> Kernel {
         return [=](const KernelArguments& call) {
@@ -133,7 +141,8 @@ void add_number_call(FunctionRegistry& registry, RowSignature signature, TypeId 
     });
 }
 
-void add_pieces_call(FunctionRegistry& registry, RowSignature signature, void (*function)(const Row&, std::vector<std::string_view>& out)) {
+void add_pieces_call(FunctionRegistry& registry, RowSignature signature,
+                     void (*function)(const Row&, std::vector<std::string_view>& out)) {
     const TypePtr element = make_type(TypeId::String), type = make_array(element);
     add_call(registry, std::move(signature), type, [=](const std::string& kinds) -> Kernel {
         return [=](const KernelArguments& call) {

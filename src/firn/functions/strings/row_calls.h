@@ -31,9 +31,11 @@ void add_text_call(FunctionRegistry& registry, RowSignature signature, void (*fu
 /// Result a view of one of the arguments' bytes: nothing is copied.
 void add_view_call(FunctionRegistry& registry, RowSignature signature, std::string_view (*function)(const Row&));
 /// Result an integer of that type.
-void add_number_call(FunctionRegistry& registry, RowSignature signature, TypeId result, uint64_t (*function)(const Row&));
+void add_number_call(FunctionRegistry& registry, RowSignature signature, TypeId result,
+                     uint64_t (*function)(const Row&));
 /// Result Array(String): the function appends the row's pieces, views of the arguments' bytes.
-void add_pieces_call(FunctionRegistry& registry, RowSignature signature, void (*function)(const Row&, std::vector<std::string_view>& out));
+void add_pieces_call(FunctionRegistry& registry, RowSignature signature,
+                     void (*function)(const Row&, std::vector<std::string_view>& out));
 
 /// Characters of UTF-8: bytes that do not continue another.
 size_t utf8_length(std::string_view text);

@@ -52,14 +52,18 @@ uint64_t count_of(std::string_view haystack, std::string_view needle, uint64_t f
 
 using Search = uint64_t (*)(std::string_view haystack, std::string_view needle, uint64_t from, Look look);
 
-void declare_search(FunctionRegistry& registry, FunctionName name, Search search, Look look, bool needle_first = false) {
+void declare_search(FunctionRegistry& registry, FunctionName name, Search search, Look look,
+                    bool needle_first = false) {
     const char* function = name.name;
     declare(registry, name, 2, 3, [=](ArgumentList arguments, const FunctionContext& context) {
         for (size_t i = 0; i < 2; ++i)
-            if (arguments[i].type->id() != TypeId::Enum8 && arguments[i].type->id() != TypeId::Enum16) require_string(arguments, i, function);
-        if (arguments.size() > 2 && !is_unsigned_integer(arguments[2].type->id())) fail_argument(function, *arguments[2].type, 2);
+            if (arguments[i].type->id() != TypeId::Enum8 && arguments[i].type->id() != TypeId::Enum16)
+                require_string(arguments, i, function);
+        if (arguments.size() > 2 && !is_unsigned_integer(arguments[2].type->id()))
+            fail_argument(function, *arguments[2].type, 2);
         return Overload{make_type(TypeId::UInt64), [=](const KernelArguments& call) {
-                            const VectorPtr texts = as_text(call[needle_first ? 1 : 0], context), parts = as_text(call[needle_first ? 0 : 1], context);
+                            const VectorPtr texts = as_text(call[needle_first ? 1 : 0], context),
+                                            parts = as_text(call[needle_first ? 0 : 1], context);
                             const VectorPtr starts = call.size() > 2 ? as_int64(call[2]) : nullptr;
                             const Reader<StringRef> haystack(texts), needle(parts);
                             const int64_t* start = starts ? starts->flat_base().values<int64_t>() : nullptr;
@@ -67,7 +71,8 @@ void declare_search(FunctionRegistry& registry, FunctionName name, Search search
                             Output<uint64_t> out(call.rows);
                             std::string own_haystack, own_needle;
                             for (size_t i = 0; i < call.rows; ++i)
-                                out[i] = search(seen(haystack[i].view(), look, own_haystack), seen(needle[i].view(), look, own_needle),
+                                out[i] = search(seen(haystack[i].view(), look, own_haystack),
+                                                seen(needle[i].view(), look, own_needle),
                                                 start ? static_cast<uint64_t>(start[one_start ? 0 : i]) : 0, look);
                             return out.finish(make_type(TypeId::UInt64));
                         }};
@@ -93,44 +98,49 @@ void declare_multi(FunctionRegistry& registry, const std::string& stem, Multi wh
     declare(registry, {full.c_str()}, 2, 2, [=](ArgumentList arguments, const FunctionContext&) {
         require_string(arguments, 0, full.c_str());
         const TypePtr& list = arguments[1].type;
-        if (list->id() != TypeId::Array || (!is_string_like(list->child()->id()) && list->child()->id() != TypeId::Nothing)) fail_argument(full, *list, 1);
+        if (list->id() != TypeId::Array ||
+            (!is_string_like(list->child()->id()) && list->child()->id() != TypeId::Nothing))
+            fail_argument(full, *list, 1);
         const TypePtr number = make_type(what == Multi::Any ? TypeId::UInt8 : TypeId::UInt64);
         const TypePtr type = what == Multi::AllPositions ? make_array(number) : number;
-        return Overload{type, [=](const KernelArguments& call) {
-                            const Decoded lists(call[1]);
-                            const Reader<StringRef> text(call[0]);
-                            VectorBuilder builder(type);
-                            std::vector<std::string> needles;
-                            size_t made = SIZE_MAX;
-                            std::string own;
-                            for (size_t i = 0; i < call.rows; ++i) {
-                                const size_t row = lists[i];
-                                if (made != row) {
-                                    needles.clear();
-                                    for (int64_t k = lists.flat().offsets()[row]; k < lists.flat().offsets()[row + 1]; ++k) {
-                                        const std::string_view needle = lists.flat().child()->values<StringRef>()[k].view();
-                                        needles.emplace_back(seen(needle, look, own));
-                                    }
-                                    made = row;
-                                }
-                                const std::string_view haystack = seen(text[i].view(), look, own);
-                                if (what == Multi::AllPositions) {
-                                    for (const auto& needle : needles) builder.element().append<uint64_t>(position_of(haystack, needle, 0, look));
-                                    builder.end_array();
-                                } else if (what == Multi::Any) {
-                                    builder.append<uint8_t>(search_many(haystack, needles, what, look) != 0);
-                                } else {
-                                    builder.append<uint64_t>(search_many(haystack, needles, what, look));
-                                }
-                            }
-                            return builder.finish();
-                        }};
+        return Overload{
+            type, [=](const KernelArguments& call) {
+                const Decoded lists(call[1]);
+                const Reader<StringRef> text(call[0]);
+                VectorBuilder builder(type);
+                std::vector<std::string> needles;
+                size_t made = SIZE_MAX;
+                std::string own;
+                for (size_t i = 0; i < call.rows; ++i) {
+                    const size_t row = lists[i];
+                    if (made != row) {
+                        needles.clear();
+                        for (int64_t k = lists.flat().offsets()[row]; k < lists.flat().offsets()[row + 1]; ++k) {
+                            const std::string_view needle = lists.flat().child()->values<StringRef>()[k].view();
+                            needles.emplace_back(seen(needle, look, own));
+                        }
+                        made = row;
+                    }
+                    const std::string_view haystack = seen(text[i].view(), look, own);
+                    if (what == Multi::AllPositions) {
+                        for (const auto& needle : needles)
+                            builder.element().append<uint64_t>(position_of(haystack, needle, 0, look));
+                        builder.end_array();
+                    } else if (what == Multi::Any) {
+                        builder.append<uint8_t>(search_many(haystack, needles, what, look) != 0);
+                    } else {
+                        builder.append<uint64_t>(search_many(haystack, needles, what, look));
+                    }
+                }
+                return builder.finish();
+            }};
     });
 }
 
 /// Tokens are runs of ASCII letters and digits and of all bytes beyond ASCII.
 bool is_token_byte(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || static_cast<uint8_t>(c) >= 0x80;
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           static_cast<uint8_t>(c) >= 0x80;
 }
 bool is_token(std::string_view text) { return std::all_of(text.begin(), text.end(), is_token_byte); }
 
@@ -151,12 +161,17 @@ void declare_token(FunctionRegistry& registry, FunctionName name, bool any_case,
         std::string token = require_text(arguments[1], function, 1);
         if (any_case) token = lower_ascii(token);
         const bool valid = is_token(token);
-        if (!valid && !or_null) fail(ErrorCode::BAD_ARGUMENTS, "The needle of function {} must be one token, without spaces and punctuation: '{}'", function, token);
+        if (!valid && !or_null)
+            fail(ErrorCode::BAD_ARGUMENTS,
+                 "The needle of function {} must be one token, without spaces and punctuation: '{}'", function, token);
         const TypePtr number = make_type(TypeId::UInt8), type = or_null ? make_nullable(number) : number;
         return Overload{type, [=](const KernelArguments& call) {
                             if (!valid) return Vector::defaults(type, call.rows);
                             std::string own;
-                            return map_unary<StringRef, uint8_t>(call[0], call.rows, type, [&](const StringRef& s) -> uint8_t { return has_token(seen(s.view(), {any_case, false}, own), token); });
+                            return map_unary<StringRef, uint8_t>(
+                                call[0], call.rows, type, [&](const StringRef& s) -> uint8_t {
+                                    return has_token(seen(s.view(), {any_case, false}, own), token);
+                                });
                         }};
     });
 }
@@ -168,7 +183,8 @@ bool has_subsequence(std::string_view text, std::string_view part) {
     return k == part.size();
 }
 
-void declare_pair_test(FunctionRegistry& registry, FunctionName name, Look look, bool (*test)(std::string_view, std::string_view)) {
+void declare_pair_test(FunctionRegistry& registry, FunctionName name, Look look,
+                       bool (*test)(std::string_view, std::string_view)) {
     declare_pair_measure<uint8_t>(registry, name, TypeId::UInt8, [=](std::string_view a, std::string_view b) {
         std::string own_a, own_b;
         return test(seen(a, look, own_a), seen(b, look, own_b));
@@ -192,21 +208,25 @@ void declare_edge(FunctionRegistry& registry, const char* name, bool end) {
             require_string(arguments, 0, name);
             require_string(arguments, 1, name);
             return Overload{type, [=](const KernelArguments& call) {
-                                return map_binary<StringRef, StringRef, uint8_t>(call[0], call[1], call.rows, type, [end](const StringRef& a, const StringRef& b) -> uint8_t {
-                                    return end ? a.view().ends_with(b.view()) : a.view().starts_with(b.view());
-                                });
+                                return map_binary<StringRef, StringRef, uint8_t>(
+                                    call[0], call[1], call.rows, type,
+                                    [end](const StringRef& a, const StringRef& b) -> uint8_t {
+                                        return end ? a.view().ends_with(b.view()) : a.view().starts_with(b.view());
+                                    });
                             }};
         }
         if (arguments[1].type->id() != TypeId::Array) fail_argument(name, *arguments[1].type, 1);
         const TypePtr types[] = {arguments[0].type, arguments[1].type};
         const TypePtr wide = common_type(types);
         return Overload{type, [=](const KernelArguments& call) {
-                            const VectorPtr a = flatten(cast_vector(call[0], wide, context)), b = flatten(cast_vector(call[1], wide, context));
+                            const VectorPtr a = flatten(cast_vector(call[0], wide, context)),
+                                            b = flatten(cast_vector(call[1], wide, context));
                             Output<uint8_t> out(call.rows);
                             for (size_t i = 0; i < call.rows; ++i) {
                                 const int64_t first = a->offsets()[i], size = a->offsets()[i + 1] - first;
                                 const int64_t part = b->offsets()[i], length = b->offsets()[i + 1] - part;
-                                out[i] = length <= size && rows_equal(*a->child(), first + (end ? size - length : 0), *b->child(), part, length);
+                                out[i] = length <= size && rows_equal(*a->child(), first + (end ? size - length : 0),
+                                                                      *b->child(), part, length);
                             }
                             return out.finish(type);
                         }};

@@ -31,8 +31,10 @@ inline size_t utf8_count(std::string_view text) {
 inline size_t utf8_offset(std::string_view text, size_t n) {
     size_t at = 0;
     while (at < text.size())
-        if ((static_cast<uint8_t>(text[at]) & 0xC0) != 0x80 && n-- == 0) break;
-        else ++at;
+        if ((static_cast<uint8_t>(text[at]) & 0xC0) != 0x80 && n-- == 0)
+            break;
+        else
+            ++at;
     return at;
 }
 
@@ -66,7 +68,8 @@ void declare_text(FunctionRegistry& registry, FunctionName name, F f) {
     const char* text = name.name;
     declare(registry, name, 1, 1, [=](ArgumentList arguments, const FunctionContext&) {
         require_string(arguments, 0, text);
-        return Overload{make_type(TypeId::String), [=](const KernelArguments& call) { return map_text(call[0], call.rows, f); }};
+        return Overload{make_type(TypeId::String),
+                        [=](const KernelArguments& call) { return map_text(call[0], call.rows, f); }};
     });
 }
 
@@ -76,7 +79,9 @@ void declare_part(FunctionRegistry& registry, FunctionName name, F f) {
     const char* text = name.name;
     declare(registry, name, 1, 1, [=](ArgumentList arguments, const FunctionContext&) {
         require_string(arguments, 0, text);
-        return Overload{make_type(TypeId::String), [=](const KernelArguments& call) { return cut_text(call[0], call.rows, [&](std::string_view s, size_t) { return f(s); }); }};
+        return Overload{make_type(TypeId::String), [=](const KernelArguments& call) {
+                            return cut_text(call[0], call.rows, [&](std::string_view s, size_t) { return f(s); });
+                        }};
     });
 }
 
@@ -87,7 +92,11 @@ void declare_measure(FunctionRegistry& registry, FunctionName name, TypeId resul
     declare(registry, name, 1, 1, [=](ArgumentList arguments, const FunctionContext&) {
         require_string(arguments, 0, text);
         const TypePtr type = make_type(result);
-        return Overload{type, [=](const KernelArguments& call) { return map_unary<StringRef, R>(call[0], call.rows, type, [&](const StringRef& s) { return static_cast<R>(f(s.view())); }); }};
+        return Overload{type, [=](const KernelArguments& call) {
+                            return map_unary<StringRef, R>(call[0], call.rows, type, [&](const StringRef& s) {
+                                return static_cast<R>(f(s.view()));
+                            });
+                        }};
     });
 }
 
@@ -100,7 +109,10 @@ void declare_pair_measure(FunctionRegistry& registry, FunctionName name, TypeId 
         require_string(arguments, 1, text);
         const TypePtr type = make_type(result);
         return Overload{type, [=](const KernelArguments& call) {
-                            return map_binary<StringRef, StringRef, R>(call[0], call[1], call.rows, type, [&](const StringRef& a, const StringRef& b) { return static_cast<R>(f(a.view(), b.view())); });
+                            return map_binary<StringRef, StringRef, R>(call[0], call[1], call.rows, type,
+                                                                       [&](const StringRef& a, const StringRef& b) {
+                                                                           return static_cast<R>(f(a.view(), b.view()));
+                                                                       });
                         }};
     });
 }

@@ -84,7 +84,9 @@ Significant significant_of(std::string_view url) {
     const size_t second = before(last);
     if (second == std::string_view::npos) return {domain, 0, last};
     const std::string_view middle = domain.substr(second + 1, last - second - 1);
-    if (middle != "com" && middle != "net" && middle != "org" && middle != "co" && middle != "biz" && middle != "gov" && middle != "edu" && middle != "mil" && middle != "int") return {domain, second + 1, last};
+    if (middle != "com" && middle != "net" && middle != "org" && middle != "co" && middle != "biz" && middle != "gov" &&
+        middle != "edu" && middle != "mil" && middle != "int")
+        return {domain, second + 1, last};
     const size_t third = before(second);
     return {domain, third == std::string_view::npos ? 0 : third + 1, second};
 }
@@ -142,7 +144,8 @@ void each_parameter(std::string_view url, F f) {
     while (at != std::string_view::npos && at < url.size()) {
         const size_t begin = at + 1;
         at = url.find_first_of("&?#", begin);
-        const std::string_view parameter = url.substr(begin, at == std::string_view::npos ? std::string_view::npos : at - begin);
+        const std::string_view parameter =
+            url.substr(begin, at == std::string_view::npos ? std::string_view::npos : at - begin);
         if (!parameter.empty()) f(parameter);
     }
 }
@@ -151,7 +154,8 @@ std::string_view parameter_value(std::string_view url, std::string_view name) {
     std::string_view value;
     bool found = false;
     each_parameter(url, [&](std::string_view parameter) {
-        if (found || parameter.size() <= name.size() || parameter[name.size()] != '=' || !parameter.starts_with(name)) return;
+        if (found || parameter.size() <= name.size() || parameter[name.size()] != '=' || !parameter.starts_with(name))
+            return;
         value = parameter.substr(name.size() + 1);
         found = true;
     });
@@ -160,11 +164,16 @@ std::string_view parameter_value(std::string_view url, std::string_view name) {
 
 void cut_parameter(std::string& url, std::string_view name) {
     for (size_t at = url.find_first_of("?#"); at != std::string::npos; at = url.find_first_of("&?#", at + 1)) {
-        if (url.compare(at + 1, name.size(), name) != 0 || at + 1 + name.size() >= url.size() || url[at + 1 + name.size()] != '=') continue;
+        if (url.compare(at + 1, name.size(), name) != 0 || at + 1 + name.size() >= url.size() ||
+            url[at + 1 + name.size()] != '=')
+            continue;
         const size_t end = url.find_first_of("&#?", at + 1);
-        if (end != std::string::npos && url[end] == '&') url.erase(at + 1, end - at);                  // ?a=1&b -> ?b
-        else if (url[at] == '&') url.erase(at, (end == std::string::npos ? url.size() : end) - at);  // &b=2 -> nothing
-        else url.erase(at + 1, (end == std::string::npos ? url.size() : end) - at - 1);              // ?a=1 -> ?
+        if (end != std::string::npos && url[end] == '&')
+            url.erase(at + 1, end - at);  // ?a=1&b -> ?b
+        else if (url[at] == '&')
+            url.erase(at, (end == std::string::npos ? url.size() : end) - at);  // &b=2 -> nothing
+        else
+            url.erase(at + 1, (end == std::string::npos ? url.size() : end) - at - 1);  // ?a=1 -> ?
         return;
     }
 }
@@ -202,7 +211,8 @@ void declare_list(FunctionRegistry& registry, const char* name, F f) {
                             const Reader<StringRef> text(call[0]);
                             VectorBuilder builder(type);
                             for (size_t i = 0; i < call.rows; ++i) {
-                                f(text[i].view(), [&](std::string_view part) { builder.element().append_string(part); });
+                                f(text[i].view(),
+                                  [&](std::string_view part) { builder.element().append_string(part); });
                                 builder.end_array();
                             }
                             return builder.finish();
@@ -210,7 +220,9 @@ void declare_list(FunctionRegistry& registry, const char* name, F f) {
     });
 }
 
-int hex_digit(char c) { return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+int hex_digit(char c) {
+    return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 
 void decode(std::string_view s, std::string& out, bool plus_is_space) {
     for (size_t i = 0; i < s.size(); ++i) {
@@ -226,9 +238,12 @@ void decode(std::string_view s, std::string& out, bool plus_is_space) {
 void encode(std::string_view s, std::string& out, bool space_is_plus) {
     constexpr char kDigits[] = "0123456789ABCDEF";
     for (const char c : s) {
-        if (is_alpha(c) || is_digit(c) || c == '-' || c == '_' || c == '.' || c == '~') out.push_back(c);
-        else if (space_is_plus && c == ' ') out.push_back('+');
-        else (((out += '%') += kDigits[static_cast<uint8_t>(c) >> 4]) += kDigits[static_cast<uint8_t>(c) & 15]);
+        if (is_alpha(c) || is_digit(c) || c == '-' || c == '_' || c == '.' || c == '~')
+            out.push_back(c);
+        else if (space_is_plus && c == ' ')
+            out.push_back('+');
+        else
+            (((out += '%') += kDigits[static_cast<uint8_t>(c) >> 4]) += kDigits[static_cast<uint8_t>(c) & 15]);
     }
 }
 
@@ -236,18 +251,22 @@ template <typename F>
 void declare_cut(FunctionRegistry& registry, const char* name, F part) {
     declare_text(registry, {name}, [=](std::string_view url, std::string& out) {
         const std::string_view removed = part(url);
-        if (removed.empty()) out = url;
-        else cut(url, removed, out);
+        if (removed.empty())
+            out = url;
+        else
+            cut(url, removed, out);
     });
 }
 
 Overload resolve_port(ArgumentList arguments, const FunctionContext&) {
     require_string(arguments, 0, "port");
     if (arguments.size() > 1 && arguments[1].type->id() != TypeId::UInt16) fail_argument("port", *arguments[1].type, 1);
-    const uint16_t otherwise = arguments.size() > 1 ? static_cast<uint16_t>(require_int(arguments[1], "port", 1)) : uint16_t{0};
+    const uint16_t otherwise =
+        arguments.size() > 1 ? static_cast<uint16_t>(require_int(arguments[1], "port", 1)) : uint16_t{0};
     const TypePtr type = make_type(TypeId::UInt16);
     return {type, [=](const KernelArguments& call) {
-                return map_unary<StringRef, uint16_t>(call[0], call.rows, type, [&](const StringRef& s) { return port_of(s.view(), otherwise); });
+                return map_unary<StringRef, uint16_t>(call[0], call.rows, type,
+                                                      [&](const StringRef& s) { return port_of(s.view(), otherwise); });
             }};
 }
 
@@ -256,15 +275,18 @@ Overload resolve_extract_parameter(ArgumentList arguments, const FunctionContext
     require_string(arguments, 1, "extractURLParameter");
     return {make_type(TypeId::String), [](const KernelArguments& call) {
                 const Reader<StringRef> name(call[1]);
-                return cut_text(call[0], call.rows, [&](std::string_view url, size_t i) { return parameter_value(url, name[i].view()); });
+                return cut_text(call[0], call.rows,
+                                [&](std::string_view url, size_t i) { return parameter_value(url, name[i].view()); });
             }};
 }
 
 Overload resolve_cut_parameter(ArgumentList arguments, const FunctionContext&) {
     require_string(arguments, 0, "cutURLParameter");
     const bool many = arguments[1].type->id() == TypeId::Array;
-    if (!many) require_string(arguments, 1, "cutURLParameter");
-    else if (!is_string_like(arguments[1].type->child()->id())) fail_argument("cutURLParameter", *arguments[1].type, 1);
+    if (!many)
+        require_string(arguments, 1, "cutURLParameter");
+    else if (!is_string_like(arguments[1].type->child()->id()))
+        fail_argument("cutURLParameter", *arguments[1].type, 1);
     return {make_type(TypeId::String), [many](const KernelArguments& call) {
                 const Decoded names(call[1]);
                 size_t i = 0;
@@ -288,7 +310,8 @@ void register_url_functions(FunctionRegistry& registry) {
     declare_part(registry, {"topLevelDomain"}, top_level_domain);
     declare_part(registry, {"firstSignificantSubdomain"}, [](std::string_view url) {
         const Significant found = significant_of(url);
-        return found.begin == std::string_view::npos ? std::string_view() : found.domain.substr(found.begin, found.end - found.begin);
+        return found.begin == std::string_view::npos ? std::string_view()
+                                                     : found.domain.substr(found.begin, found.end - found.begin);
     });
     declare_part(registry, {"cutToFirstSignificantSubdomain"}, [](std::string_view url) {
         const Significant found = significant_of(url);
@@ -310,16 +333,19 @@ void register_url_functions(FunctionRegistry& registry) {
     declare_list(registry, "URLHierarchy", [](std::string_view url, auto add) { each_level(url, false, add); });
     declare_list(registry, "URLPathHierarchy", [](std::string_view url, auto add) { each_level(url, true, add); });
     declare_text(registry, {"decodeURLComponent"}, [](std::string_view s, std::string& out) { decode(s, out, false); });
-    declare_text(registry, {"decodeURLFormComponent"}, [](std::string_view s, std::string& out) { decode(s, out, true); });
+    declare_text(registry, {"decodeURLFormComponent"},
+                 [](std::string_view s, std::string& out) { decode(s, out, true); });
     declare_text(registry, {"encodeURLComponent"}, [](std::string_view s, std::string& out) { encode(s, out, false); });
-    declare_text(registry, {"encodeURLFormComponent"}, [](std::string_view s, std::string& out) { encode(s, out, true); });
+    declare_text(registry, {"encodeURLFormComponent"},
+                 [](std::string_view s, std::string& out) { encode(s, out, true); });
     declare_cut(registry, "cutWWW", [](std::string_view url) {
         const std::string_view rest = after_scheme(url);
         return rest.starts_with("www.") ? rest.substr(0, 4) : std::string_view();
     });
     declare_cut(registry, "cutQueryString", [](std::string_view url) {
         const size_t mark = url.find('?');
-        return mark == std::string_view::npos ? std::string_view() : url.substr(mark, std::min(url.size(), url.find('#', mark)) - mark);
+        return mark == std::string_view::npos ? std::string_view()
+                                              : url.substr(mark, std::min(url.size(), url.find('#', mark)) - mark);
     });
     declare_cut(registry, "cutFragment", [](std::string_view url) {
         const size_t mark = url.find('#');
