@@ -3,15 +3,17 @@
 
 #include "firn/functions/function.h"
 
-#define FIRN_FUNCTION_FAMILIES(X)                                                                                     \
-    X(comparison)                                                                                                     \
-    X(logical)                                                                                                        \
-    X(arithmetic)                                                                                                     \
-    X(null)                                                                                                           \
-    X(conditional) X(set) X(pattern) X(conversion) X(date_part) X(date_start) X(date_move) X(structure)               \
-        X(introspection) X(string) X(string_piece) X(encoding) X(rounding) X(float) X(bit) X(array) X(higher_order)   \
+// clang-format off
+#define FIRN_FUNCTION_FAMILIES(X) \
+    X(comparison) \
+    X(logical) \
+    X(arithmetic) \
+    X(null) \
+    X(conditional) X(set) X(pattern) X(conversion) X(date_part) X(date_start) X(date_move) X(structure) \
+        X(introspection) X(string) X(string_piece) X(encoding) X(rounding) X(float) X(bit) X(array) X(higher_order) \
             X(unix_time) X(date_format) X(iceberg) X(hash) X(transform) X(reinterpret) X(letter_case) X(text_measure) \
                 X(text_search) X(regexp) X(character) X(url) X(bit_list) X(best_effort) X(round_step)
+// clang-format on
 
 namespace firn::functions {
 
