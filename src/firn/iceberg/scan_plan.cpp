@@ -37,6 +37,9 @@ ValueRange summary_range(const ManifestFile& manifest, const PartitionSpec& spec
         const auto source = source_of(field, schema);
         if (!source) continue;
         const FieldSummary& summary = manifest.partitions[i];
+        const TypeKind kind = source->partition_type->kind;
+        const bool floats = kind == TypeKind::Float || kind == TypeKind::Double;
+        const bool may_be_nan = floats && summary.contains_nan.value_or(true);
         Datum lower, upper;
         if (summary.lower_bound.has_value() != summary.upper_bound.has_value()) continue;
         if (summary.lower_bound) {
@@ -45,7 +48,7 @@ ValueRange summary_range(const ManifestFile& manifest, const PartitionSpec& spec
             if (!low || !high) continue;
             lower = *low;
             upper = *high;
-        } else if (!summary.contains_null && !summary.contains_nan.value_or(true)) {
+        } else if (!summary.contains_null && !may_be_nan) {
             continue;  // no value, no NULL and no NaN: an inconsistent summary
         }
         range.intersect(range_of_partition(field.transform, *source->column->type, lower, upper, summary.contains_null,
