@@ -109,6 +109,7 @@ private:
             if (read_presence(field, cursor)) read_field(field, cursor, file);
         }
         if (file.path.empty()) violation("an entry has no manifest_path (500)");
+        if (file.path.find('\0') != std::string::npos) violation("a manifest_path (500) holds a zero byte");
         return file;
     }
 

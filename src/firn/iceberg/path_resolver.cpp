@@ -102,7 +102,7 @@ bool has_parent_segment(std::string_view path) {
 }
 
 bool is_relative(std::string_view path) {
-    return path[0] != '/' && split(path).prefix.empty() && split(path).path.size() == path.size();
+    return !path.empty() && path[0] != '/' && split(path).prefix.empty() && split(path).path.size() == path.size();
 }
 
 std::string join(std::string_view folder, std::string_view name) {
@@ -117,6 +117,10 @@ std::string join(std::string_view folder, std::string_view name) {
 std::string canonical_path(std::string_view path) {
     bool escaped = false;
     return canonical(path, escaped);
+}
+
+std::string local_path(std::string_view path) {
+    return lower(path.substr(0, 6)) == "file:/" ? canonical_path(path) : std::string(path);
 }
 
 std::string_view path_scheme(std::string_view canonical) {
@@ -162,6 +166,10 @@ std::string PathResolver::resolve(std::string_view path) const {
         if (escaped) {
             fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "Path {} climbs out of the table {}", path, root_);
         }
+        // Relative to the working directory of the writer, as its location is.
+        std::string below = canonical_path(path);
+        if (is_relative(written_location_) && location_ != "." && lies_below(below, location_) && below.size() > location_.size())
+            return join(root_, std::string_view(below).substr(location_.size()));
         return join(root_, inside);
     }
     std::string whole = canonical(path, escaped);

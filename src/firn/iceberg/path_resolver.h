@@ -16,6 +16,9 @@ namespace firn::iceberg {
 /// back, no slash at the end. Two paths name one object exactly when this is equal.
 std::string canonical_path(std::string_view path);
 
+/// The path that a user gave of a local file or folder: a file URI as a plain path, anything else as it is.
+std::string local_path(std::string_view path);
+
 /// The scheme of a canonical path: "" for the local disk, "s3", "gs", "abfss", …
 std::string_view path_scheme(std::string_view canonical);
 

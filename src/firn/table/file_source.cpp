@@ -11,6 +11,7 @@
 #include "firn/base/query_context.h"
 #include "firn/exec/filter.h"
 #include "firn/file/data_file.h"
+#include "firn/iceberg/path_resolver.h"
 #include "firn/table/table_functions.h"
 #include "firn/vector/builder.h"
 
@@ -226,7 +227,7 @@ void check_same_columns(const InputFile& first, const InputFile& other) {
 
 std::shared_ptr<const plan::Source> file_table(const TableCall& call) {
     call.expect_arguments(1, 4);
-    const std::string pattern = call.text(0, "a path");
+    const std::string pattern = iceberg::local_path(call.text(0, "a path"));
     if (call.arguments.size() > 2)
         fail(ErrorCode::NOT_IMPLEMENTED, "file() with a structure is not there yet: its columns are those of the file");
     const auto paths = matching_paths(pattern);

@@ -5,6 +5,7 @@
 #include "firn/base/error.h"
 #include "firn/functions/function.h"
 #include "firn/iceberg/metadata_location.h"
+#include "firn/iceberg/path_resolver.h"
 #include "firn/table/iceberg_source.h"
 
 namespace firn::table {
@@ -66,7 +67,7 @@ const TableFunction* find_table_function(std::string_view name) {
 
 std::shared_ptr<const plan::Source> iceberg_local(const TableCall& call) {
     call.expect_arguments(1, 3);
-    std::string path = call.text(0, "the table's path");
+    const std::string path = iceberg::local_path(call.text(0, "the table's path"));
     if (call.arguments.size() > 1) call.text(1, "the data files' format");
     const Settings& settings = call.settings;
     iceberg::MetadataLocationOptions options;

@@ -45,6 +45,22 @@ TEST(PathResolver, SpellingOfTheLocationDoesNotMatter) {
     EXPECT_EQ(above.resolve("file:///tmp/t/d/f"), "../tables/t/d/f");
 }
 
+TEST(PathResolver, RelativeLocations) {
+    PathResolver dotted("./warehouse/t", "/home/me/t");
+    EXPECT_EQ(dotted.resolve("./warehouse/t/d/f"), "/home/me/t/d/f");
+    EXPECT_EQ(dotted.resolve("warehouse/t/d/f"), "/home/me/t/d/f");
+    EXPECT_EQ(dotted.resolve("d/f"), "/home/me/t/d/f");
+    PathResolver empty("", "/home/me/t");
+    EXPECT_EQ(empty.resolve("d/f"), "/home/me/t/d/f");
+}
+
+TEST(PathResolver, FileUrisOfUsers) {
+    EXPECT_EQ(local_path("file:///tmp/t/"), "/tmp/t");
+    EXPECT_EQ(local_path("file:/tmp/t"), "/tmp/t");
+    EXPECT_EQ(local_path("../t/"), "../t/");
+    EXPECT_EQ(local_path("file:x"), "file:x");
+}
+
 TEST(PathResolver, RefusesToClimbOut) {
     PathResolver table("/tmp/t", "/home/me/t");
     for (std::string_view path :
