@@ -7,6 +7,7 @@
 
 #include "firn/base/query_context.h"
 #include "firn/vector/row_ops.h"
+#include "firn/vector/uuid_order.h"
 
 namespace firn::exec {
 namespace {
@@ -73,8 +74,13 @@ public:
         const bool fixed = dispatch_fixed(physical, [&]<typename T>() {
             const T* values = decoded.values<T>();
             const unsigned bits = sizeof(T) >= 16 ? 128 : 8 * sizeof(T);
+            const bool uuid = is_uuid(column->type());
             add_values(
-                decoded, bits, [&](size_t row) { return ordered_bits(values[row]); },
+                decoded, bits,
+                [&](size_t row) {
+                    const UInt128 number = ordered_bits(values[row]);
+                    return uuid ? uuid_order(number) : number;
+                },
                 [&](size_t row) {
                     if constexpr (std::is_floating_point_v<T>)
                         return std::isnan(values[row]);

@@ -10,6 +10,7 @@
 #include "firn/types/value_parse.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
+#include "firn/vector/uuid_order.h"
 
 namespace firn::functions {
 
@@ -50,6 +51,13 @@ Cast cast_or_nothing(const TypePtr& from, const TypePtr& to, const FunctionConte
 Overload compare_in(const Comparison& comparison, const TypePtr& a, const TypePtr& b, const TypePtr& common) {
     return compare_as(cast_or_nothing(a, common, *comparison.context), cast_or_nothing(b, common, *comparison.context),
                       compare_loop(common->physical(), comparison.op));
+}
+
+VectorPtr as_ordered_uuids(const VectorPtr& values) {
+    const VectorPtr flat = flatten(values);
+    auto out = Buffer::allocate(flat->size() * sizeof(UInt128));
+    for (size_t i = 0; i < flat->size(); ++i) out->mutable_as<UInt128>()[i] = uuid_order(flat->values<UInt128>()[i]);
+    return Vector::flat(flat->type(), flat->size(), std::move(out));
 }
 
 Overload always(bool value) {
@@ -360,6 +368,8 @@ Overload resolve_pair(const Comparison& comparison, Argument a, Argument b) {
     };
     if (x == TypeId::IPv4 && y == TypeId::IPv6) return compare_in(comparison, a.type, b.type, b.type);
     if (x == TypeId::IPv6 && y == TypeId::IPv4) return compare_in(comparison, a.type, b.type, a.type);
+    if (x == TypeId::UUID && y == TypeId::UUID && comparison.op != Compare::Equal && comparison.op != Compare::NotEqual)
+        return compare_as(as_ordered_uuids, as_ordered_uuids, compare_loop(a.type->physical(), comparison.op));
     if (same_type(a.type, b.type) && a.type->physical() != Physical::None)
         return compare_as({}, {}, compare_loop(a.type->physical(), comparison.op));
     if (x == TypeId::Interval && y == TypeId::Interval) {

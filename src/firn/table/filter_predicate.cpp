@@ -77,6 +77,9 @@ bool is_float(const iceberg::NestedField& field) {
     return field.type->kind == iceberg::TypeKind::Float || field.type->kind == iceberg::TypeKind::Double;
 }
 
+/// A longer list is not asked one by one.
+constexpr size_t kMaxElements = 100;
+
 class Extractor {
 public:
     explicit Extractor(const FieldOfColumn& fields) : fields_(fields) {}
@@ -202,6 +205,8 @@ private:
                                    bool negate) {
         const auto bounds = column_values(field, value);
         if (!bounds) return maybe();
+        // Bounds are in the order of bytes, which is not SQL's order of UUIDs.
+        if (field.type->kind == iceberg::TypeKind::Uuid && op != PredicateOp::Eq && op != PredicateOp::NotEq) return maybe();
         if (bounds->exact) return term_or_nan(field, op, bounds->exact.value(), negate);
         if (bounds->approximate) return approximate(field, negate ? negated(op) : op, *bounds);
         // The constant falls between two values of the column's type, or beyond them all.
@@ -283,16 +288,24 @@ private:
             if (vector->is_null(row) || unwrap(vector->type())->id() == TypeId::Nothing) continue;
             const auto bounds = column_values(*field, *slice_row(*vector, row));
             if (!bounds) return maybe();
-            if (bounds->approximate) return maybe();
+            if (bounds->approximate) return is_in ? any_of(*field, elements) : maybe();
             if (bounds->exact) literals.push_back(*bounds->exact);
         }
         if (literals.empty()) return never(*field, !is_in);
         return {Predicate::term(is_in ? PredicateOp::In : PredicateOp::NotIn, field->id, std::move(literals)), true};
     }
 
+    /// x IN (a, b): x = a or x = b.
+    FilterPredicate any_of(const iceberg::NestedField& field, const std::vector<std::pair<const Vector*, size_t>>& elements) {
+        if (elements.size() > kMaxElements) return maybe();
+        std::vector<PredicatePtr> any;
+        for (const auto& [vector, row] : elements)
+            if (!vector->is_null(row)) any.push_back(compare_column(field, PredicateOp::Eq, *slice_row(*vector, row), false).predicate);
+        return {Predicate::disjunction(std::move(any)), false};
+    }
+
     /// f(x) IN (a, b): f(x) = a or f(x) = b.
     FilterPredicate function_in(const Expression& call, const std::vector<std::pair<const Vector*, size_t>>& elements) {
-        constexpr size_t kMaxElements = 100;
         if (elements.size() > kMaxElements) return maybe();
         std::vector<PredicatePtr> any;
         for (const auto& [vector, row] : elements) {

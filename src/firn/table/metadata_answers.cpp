@@ -24,7 +24,8 @@ std::optional<uint64_t> value_count(const iceberg::PlannedFile& planned, const i
 
 /// The least or greatest value of a file that has values; nothing where no bound is surely attained.
 std::optional<Datum> extreme(const iceberg::PlannedFile& planned, const iceberg::NestedField& field, bool least) {
-    if (!field.type->is_primitive()) return std::nullopt;
+    // Bounds are in the order of bytes, which is not SQL's order of UUIDs.
+    if (!field.type->is_primitive() || field.type->kind == iceberg::TypeKind::Uuid) return std::nullopt;
     if (const auto partition = iceberg::identity_partition_value(planned.file, planned.spec, field.id))
         if (!partition->is_null() && !partition->is_nan()) return iceberg::promote(*partition, *field.type);
     const auto metrics = planned.file.manifest->metrics(planned.file.entry, field.id);

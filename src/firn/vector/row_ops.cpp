@@ -6,6 +6,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "firn/vector/uuid_order.h"
+
 namespace firn {
 namespace {
 
@@ -72,6 +74,12 @@ int compare_values(const Vector& a, size_t row_a, const Vector& b, size_t row_b,
     if (null_a || null_b) return null_a && null_b ? 0 : (null_a ? nulls_direction : -nulls_direction);
     int order = 0;
     if (dispatch_fixed(flat_a.type()->physical(), [&]<typename T>() {
+            if constexpr (std::is_same_v<T, UInt128>) {
+                if (is_uuid(flat_a.type())) {
+                    order = compare_fixed(uuid_order(flat_a.values<T>()[at_a]), uuid_order(flat_b.values<T>()[at_b]), nulls_direction);
+                    return;
+                }
+            }
             order = compare_fixed(flat_a.values<T>()[at_a], flat_b.values<T>()[at_b], nulls_direction);
         }))
         return order;

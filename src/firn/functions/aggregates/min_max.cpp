@@ -253,8 +253,8 @@ AggregatePtr make_pick(const std::string& name, std::span<const TypePtr> argumen
     const TypePtr& type = arguments[0];
     AggregatePtr made;
     dispatch_fixed(type->physical(), [&]<typename T>() { made = std::make_shared<FixedPick<pick, T>>(name, type); });
-    // An enum's default is not zero: its states start empty, as vectors.
-    if (type->id() == TypeId::Enum8 || type->id() == TypeId::Enum16) made = nullptr;
+    // An enum's default is not zero: its states start empty, as vectors. UUIDs do not order as their numbers do.
+    if (type->id() == TypeId::Enum8 || type->id() == TypeId::Enum16 || type->id() == TypeId::UUID) made = nullptr;
     if (!made && type->id() == TypeId::String) made = std::make_shared<StringPick<pick>>(name, type);
     if (!made) made = std::make_shared<AnyPick>(name, type, pick);
     return made;
