@@ -130,6 +130,45 @@ Monotonic sum_monotonic(std::span<const Argument> arguments, size_t which, bool 
     return minus && which == 1 ? Monotonic::Decreasing : Monotonic::Increasing;
 }
 
+/// A signed integer of at most 64 bits.
+std::optional<int64_t> signed_value(const Vector& vector) {
+    const Vector& flat = vector.flat_base();
+    const size_t row = vector.base_row(0);
+    std::optional<int64_t> out;
+    if (vector.is_null(0)) return out;
+    dispatch_fixed(flat.type()->physical(), [&]<typename T>() {
+        if constexpr (std::is_integral_v<T> && (std::is_signed_v<T> || sizeof(T) <= 4) && sizeof(T) <= 8) out = flat.values<T>()[row];
+    });
+    return out;
+}
+
+/// 64-bit sums too, where neither end wraps around.
+Monotonic sum_monotonic_between(std::span<const Argument> arguments, size_t which, bool minus, const Vector& low, const Vector& high) {
+    if (const Monotonic always = sum_monotonic(arguments, which, minus); always != Monotonic::No) return always;
+    const Argument& other = arguments[1 - which];
+    if (unwrap(arguments[which].type)->id() != TypeId::Int64 || !is_integer(unwrap(other.type)->id()) || !other.constant) return Monotonic::No;
+    const auto least = signed_value(low), most = signed_value(high), constant = signed_value(*other.constant);
+    if (!least || !most || !constant) return Monotonic::No;
+    const bool falling = minus && which == 1;
+    for (const int64_t end : {*least, *most}) {
+        int64_t sum;
+        const bool wraps = !minus ? __builtin_add_overflow(end, *constant, &sum)
+                                  : (falling ? __builtin_sub_overflow(*constant, end, &sum) : __builtin_sub_overflow(end, *constant, &sum));
+        if (wraps) return Monotonic::No;
+    }
+    return falling ? Monotonic::Decreasing : Monotonic::Increasing;
+}
+
+/// The least integer of a type has no negative of its own.
+Monotonic negate_monotonic_between(std::span<const Argument> arguments, const Vector& low) {
+    const TypePtr type = unwrap(arguments[0].type);
+    if (is_float(type->id()) || type->id() == TypeId::Decimal) return Monotonic::Decreasing;
+    const auto least = signed_value(low);
+    if ((type->id() == TypeId::Int32 && least && *least > INT32_MIN) || (type->id() == TypeId::Int64 && least && *least > INT64_MIN))
+        return Monotonic::Decreasing;
+    return Monotonic::No;
+}
+
 }  // namespace
 
 Overload resolve_arithmetic(const ArithmeticCall& call, const Argument& a, const Argument& b) {
@@ -156,10 +195,16 @@ void register_arithmetic_functions(FunctionRegistry& registry) {
         definition.resolve = [op, name](std::span<const Argument> arguments, const FunctionContext& context) {
             return resolve_arithmetic({op, name, &context}, arguments[0], arguments[1]);
         };
-        if (op == Arithmetic::Plus || op == Arithmetic::Minus)
-            definition.monotonic = [op](std::span<const Argument> arguments, size_t which) {
-                return sum_monotonic(arguments, which, op == Arithmetic::Minus);
+        if (op == Arithmetic::Plus || op == Arithmetic::Minus) {
+            const bool minus = op == Arithmetic::Minus;
+            definition.monotonic = [minus](std::span<const Argument> arguments, size_t which) {
+                return sum_monotonic(arguments, which, minus);
             };
+            definition.monotonic_between = [minus](std::span<const Argument> arguments, size_t which, const Vector& low,
+                                                   const Vector& high) {
+                return sum_monotonic_between(arguments, which, minus, low, high);
+            };
+        }
         registry.add(std::move(definition));
     };
     add("plus", Arithmetic::Plus);
@@ -177,6 +222,10 @@ void register_arithmetic_functions(FunctionRegistry& registry) {
         definition.case_insensitive = any_case;
         definition.min_arguments = definition.max_arguments = 1;
         definition.resolve = resolve;
+        if (definition.name == "negate")
+            definition.monotonic_between = [](std::span<const Argument> arguments, size_t, const Vector& low, const Vector&) {
+                return negate_monotonic_between(arguments, low);
+            };
         registry.add(std::move(definition));
     };
     add_unary("negate", resolve_negate, false);

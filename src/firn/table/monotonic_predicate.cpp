@@ -26,6 +26,8 @@ struct Window {
     int64_t greatest;
 };
 
+constexpr int64_t kLeastInt = std::numeric_limits<int32_t>::min();
+constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kDay1900 = -25567;
 constexpr int64_t kDay2300 = 120529;
 constexpr int64_t kDay2105 = 49308;
@@ -40,7 +42,7 @@ std::vector<Window> windows_of(TypeKind kind) {
     constexpr int64_t kMicros = kSecondsPerDay * 1'000'000;
     switch (kind) {
         case TypeKind::Int:
-            return {{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}};
+            return {{kLeastInt, kGreatestInt}, {kLeastInt + 1, kGreatestInt}};
         case TypeKind::Long:
             return {{-(int64_t{1} << 62), int64_t{1} << 62}};
         case TypeKind::Date:
@@ -199,7 +201,7 @@ PredicatePtr predicate_in(const Question& question, const iceberg::NestedField& 
         default:
             return nullptr;
     }
-    if (field.type->kind == TypeKind::Int) return inside;
+    if (window.least == kLeastInt && window.greatest == kGreatestInt) return inside;
     return Predicate::disjunction({std::move(inside), before(window.least),
                                    Predicate::term(PredicateOp::Gt, field.id, {literal(window.greatest)})});
 }
