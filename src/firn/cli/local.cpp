@@ -151,15 +151,9 @@ void print_report(const Arguments& arguments, const session::StatementReport& re
 
 /// Runs all statements of a text; the first Error ends it.
 void run_text(session::Session& session, std::string_view text, const Arguments& arguments) {
-    sql::ParseOptions options;
-    sql::StatementReader reader(text, options);
+    sql::StatementReader reader(text);
     for (;;) {
-        options.implicit_select = session.settings().get_bool("implicit_select");
-        options.max_query_size = session.settings().get_uint("max_query_size");
-        options.max_parser_depth = session.settings().get_uint("max_parser_depth");
-        options.max_ast_depth = session.settings().get_uint("max_ast_depth");
-        options.max_ast_elements = session.settings().get_uint("max_ast_elements");
-        reader.set_options(options);
+        reader.set_options(session::parse_options(session.settings()));
         const sql::StatementPtr statement = reader.next();
         if (!statement) return;
         session::StatementReport report;

@@ -74,9 +74,7 @@ bool is_complete(std::string_view text) {
 
 void run_statements(session::Session& session, std::string_view text,
                     const std::function<void(std::string_view)>& write) {
-    sql::ParseOptions options;
-    options.implicit_select = session.settings().get_bool("implicit_select");
-    sql::StatementReader reader(text, options);
+    sql::StatementReader reader(text, session::parse_options(session.settings()));
     while (const auto statement = reader.next()) {
         session::StatementReport report;
         {

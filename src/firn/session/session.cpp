@@ -17,6 +17,16 @@ bool Session::cancel() noexcept {
     return true;
 }
 
+sql::ParseOptions parse_options(const Settings& settings) {
+    sql::ParseOptions options;
+    options.implicit_select = settings.get_bool("implicit_select");
+    options.max_query_size = settings.get_uint("max_query_size");
+    options.max_parser_depth = settings.get_uint("max_parser_depth");
+    options.max_ast_depth = settings.get_uint("max_ast_depth");
+    options.max_ast_elements = settings.get_uint("max_ast_elements");
+    return options;
+}
+
 std::shared_ptr<QueryContext> Session::running() const {
     std::lock_guard lock(running_mutex_);
     return running_context_;

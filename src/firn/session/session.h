@@ -13,6 +13,7 @@
 
 #include "firn/base/query_context.h"
 #include "firn/base/settings.h"
+#include "firn/sql/parser.h"
 #include "firn/sql/statement.h"
 
 namespace firn::table {
@@ -42,6 +43,8 @@ public:
     Session& operator=(const Session&) = delete;
 
     Settings& settings() noexcept { return settings_; }
+    /// Of queries without FORMAT.
+    void set_default_format(std::string format) { options_.default_format = std::move(format); }
     /// Text form of {name:Type}'s value.
     void set_parameter(const std::string& name, const std::string& value) { parameters_[name] = value; }
 
@@ -64,5 +67,8 @@ private:
     mutable std::mutex running_mutex_;
     std::shared_ptr<QueryContext> running_context_;
 };
+
+/// How statements are parsed under these settings.
+sql::ParseOptions parse_options(const Settings& settings);
 
 }  // namespace firn::session
