@@ -47,13 +47,26 @@ public:
 
     void write_totals(const Batch& batch) override {
         std::swap(buffer_, totals_);
-        if (batch.rows) one_row(batch, 0, 1);
+        if (batch.rows) one_row(batch, 0, 1, false);
         std::swap(buffer_, totals_);
+    }
+    void write_extremes(const Batch& batch) override {
+        if (batch.rows < 2) return;
+        std::swap(buffer_, extremes_);
+        const std::string after_name = variant_.compact ? " " : "\n\t\t";
+        buffer_ += "{\n\t\t\"min\":" + after_name;
+        one_row(batch, 0, 2, false);
+        buffer_ += ",\n\t\t\"max\":" + after_name;
+        one_row(batch, 1, 2, false);
+        buffer_ += "\n\t}";
+        std::swap(buffer_, extremes_);
     }
 
     void end(const ResultStatistics& statistics) override {
         buffer_ += "\n\t],\n";
-        if (!totals_.empty()) buffer_ += "\n\t\"totals\":\n\t" + totals_ + ",\n";
+        if (!totals_.empty())
+            buffer_ += (variant_.compact ? "\n\t\"totals\": " : "\n\t\"totals\":\n\t") + totals_ + ",\n";
+        if (!extremes_.empty()) buffer_ += "\n\t\"extremes\":\n\t" + extremes_ + ",\n";
         buffer_ += fmt::format("\n\t\"rows\": {},\n", rows_);
         if (statistics.has_rows_before_limit)
             buffer_ += fmt::format("\n\t\"rows_before_limit_at_least\": {},\n", statistics.rows_before_limit);
@@ -71,7 +84,7 @@ public:
     }
 
 private:
-    void one_row(const Batch& batch, size_t row, int indent) {
+    void one_row(const Batch& batch, size_t row, int indent, bool spread = true) {
         if (variant_.compact) {
             buffer_.push_back('[');
             for (size_t i = 0; i < batch.columns.size(); ++i) {
@@ -88,7 +101,7 @@ private:
             buffer_ += tabs + "\t";
             append_json_string(buffer_, columns_[i].name, options_.escape_forward_slashes);
             buffer_ += ": ";
-            append_json(buffer_, *batch.columns[i], row, options_, indent + 1);
+            append_json(buffer_, *batch.columns[i], row, options_, spread ? indent + 1 : -1);
         }
         buffer_ += "\n" + tabs + "}";
     }
@@ -96,7 +109,7 @@ private:
     Variant variant_;
     JsonOptions options_;
     size_t rows_ = 0;
-    std::string totals_;
+    std::string totals_, extremes_;
 };
 
 /// A JSON value a line.

@@ -31,6 +31,10 @@ const std::map<std::string, Registered>& registry() {
         register_separated_outputs(add);
         register_json_outputs(add);
         register_pretty_outputs(add);
+        register_json_column_outputs(add);
+        register_literal_outputs(add);
+        register_xml_output(add);
+        register_binary_outputs(add);
         return made;
     }();
     return formats;

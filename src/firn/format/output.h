@@ -49,6 +49,8 @@ public:
     virtual void write(const Batch& batch) = 0;
     /// A row of totals (WITH TOTALS), after all rows. Formats without a place for it print nothing.
     virtual void write_totals(const Batch& batch) {}
+    /// The least and the greatest values (setting extremes): two rows, after the totals.
+    virtual void write_extremes(const Batch& batch) {}
     virtual void end(const ResultStatistics& statistics) {}
 };
 

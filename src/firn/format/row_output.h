@@ -37,6 +37,11 @@ using OutputRegistrar = std::function<void(std::string name, OutputMaker maker)>
 // One family a file.
 void register_separated_outputs(const OutputRegistrar& add);  // TabSeparated …, CSV …, Null
 void register_json_outputs(const OutputRegistrar& add);
-void register_pretty_outputs(const OutputRegistrar& add);  // PrettyCompact …, Vertical
+void register_pretty_outputs(const OutputRegistrar& add);       // PrettyCompact …, Vertical
+void register_json_column_outputs(const OutputRegistrar& add);  // JSONColumns …, PrettyJSONEachRow
+void register_literal_outputs(
+    const OutputRegistrar& add);  // Values, SQLInsert, TSKV, Markdown, CustomSeparated, RawBLOB
+void register_xml_output(const OutputRegistrar& add);
+void register_binary_outputs(const OutputRegistrar& add);  // RowBinary …, Native
 
 }  // namespace firn::format

@@ -41,6 +41,7 @@ public:
         buffer_.push_back('\n');
         write(batch);
     }
+    void write_extremes(const Batch& batch) override { write_totals(batch); }
 
 private:
     template <typename Text>
@@ -75,7 +76,9 @@ public:
         : BufferedOutput(std::move(columns), context, std::move(sink)),
           variant_(variant),
           null_(context.settings->get_string("format_csv_null_representation")),
-          separate_tuples_(context.settings->get_bool("output_format_csv_serialize_tuple_into_separate_columns")) {
+          separate_tuples_(context.settings->get_bool("output_format_csv_serialize_tuple_into_separate_columns")),
+          separate_tuple_names_(
+              context.settings->get_bool("output_format_csv_header_serialize_tuple_into_separate_columns")) {
         const std::string delimiter = context.settings->get_string("format_csv_delimiter");
         if (!delimiter.empty()) delimiter_ = delimiter[0];
         if (null_.empty()) null_ = "\\N";
@@ -83,8 +86,8 @@ public:
     }
 
     void begin() override {
-        if (variant_.names) header([](const Column& column) { return column.name; });
-        if (variant_.types) header([](const Column& column) { return column.type->name(); });
+        if (variant_.names) header(false);
+        if (variant_.types) header(true);
         flush();
     }
 
@@ -104,15 +107,25 @@ public:
         buffer_ += end_of_line_;
         write(batch);
     }
+    void write_extremes(const Batch& batch) override { write_totals(batch); }
 
 private:
-    template <typename Text>
-    void header(Text text) {
+    void header(bool types) {
         for (size_t i = 0; i < columns_.size(); ++i) {
             if (i) buffer_.push_back(delimiter_);
-            quoted(text(columns_[i]));
+            header_cell(columns_[i].name, columns_[i].type, types);
         }
         buffer_ += end_of_line_;
+    }
+    /// A tuple takes as many cells as it has elements: t.1, t.2, or t.name.
+    void header_cell(const std::string& name, const TypePtr& type, bool types) {
+        if (type->id() != TypeId::Tuple || !separate_tuples_ || !separate_tuple_names_)
+            return quoted(types ? type->name() : name);
+        for (size_t i = 0; i < type->children().size(); ++i) {
+            if (i) buffer_.push_back(delimiter_);
+            header_cell(name + "." + (type->names().empty() ? std::to_string(i + 1) : type->names()[i]), type->child(i),
+                        types);
+        }
     }
 
     void quoted(std::string_view text) {
@@ -146,7 +159,7 @@ private:
 
     Variant variant_;
     std::string null_;
-    bool separate_tuples_;
+    bool separate_tuples_, separate_tuple_names_;
     char delimiter_ = ',';
     std::string_view end_of_line_;
     std::string scratch_;
@@ -175,6 +188,7 @@ void register_separated_outputs(const OutputRegistrar& add) {
         add(name + "RawWithNames", maker<TabSeparatedOutput>({.names = true, .raw = true}));
         add(name + "RawWithNamesAndTypes", maker<TabSeparatedOutput>({.names = true, .types = true, .raw = true}));
     }
+    add("LineAsString", maker<TabSeparatedOutput>({.raw = true}));
     add("Raw", maker<TabSeparatedOutput>({.raw = true}));
     add("CSV", maker<CsvOutput>({}));
     add("CSVWithNames", maker<CsvOutput>({.names = true}));

@@ -6,7 +6,8 @@
 
 namespace firn {
 
-QueryError::QueryError(int code, std::string name, std::string message) : code_(code), name_(std::move(name)), message_(std::move(message)) {}
+QueryError::QueryError(int code, std::string name, std::string message)
+    : code_(code), name_(std::move(name)), message_(std::move(message)) {}
 
 struct Engine::State {
     session::Session session;
@@ -33,7 +34,9 @@ void Engine::set(std::string_view name, std::string_view value) {
     translated([&] { state_->session.settings().set(name, value); });
 }
 
-void Engine::set_parameter(const std::string& name, const std::string& value) { state_->session.set_parameter(name, value); }
+void Engine::set_parameter(const std::string& name, const std::string& value) {
+    state_->session.set_parameter(name, value);
+}
 
 void Engine::run(std::string_view sql, std::string_view format, const std::function<void(std::string_view)>& write) {
     translated([&] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "firn/sql/printer.h"
 #include "firn/table/catalog.h"
 #include "firn/vector/builder.h"
+#include "firn/vector/row_ops.h"
 
 namespace firn::session {
 namespace {
@@ -50,6 +52,48 @@ bool matches_like(std::string_view text, std::string_view pattern, bool ignore_c
     if (pattern[0] != '_' && !same(text[0], pattern[0])) return false;
     return matches_like(text.substr(1), pattern.substr(1), ignore_case);
 }
+
+/// The least and the greatest value of each column of a result; NULL and NaN count only where there is nothing else.
+class Extremes {
+public:
+    explicit Extremes(size_t columns) : least_(columns), greatest_(columns) {}
+    void add(const Batch& batch) {
+        for (size_t i = 0; i < batch.columns.size(); ++i)
+            for (size_t row = 0; row < batch.rows; ++row) {
+                take(least_[i], *batch.columns[i], row, -1);
+                take(greatest_[i], *batch.columns[i], row, 1);
+            }
+    }
+    Batch rows() const {
+        Batch batch;
+        batch.rows = 2;
+        for (size_t i = 0; i < least_.size(); ++i) {
+            VectorBuilder builder(least_[i]->type());
+            builder.append_from(*least_[i], 0);
+            builder.append_from(*greatest_[i], 0);
+            batch.columns.push_back(builder.finish());
+        }
+        return batch;
+    }
+
+private:
+    static bool is_missing(const Vector& vector, size_t row) {
+        if (vector.is_null(row)) return true;
+        const Vector& flat = vector.flat_base();
+        const size_t at = vector.base_row(row);
+        if (flat.type()->physical() == Physical::Float64) return std::isnan(flat.values<double>()[at]);
+        if (flat.type()->physical() == Physical::Float32) return std::isnan(flat.values<float>()[at]);
+        return false;
+    }
+    static void take(VectorPtr& kept, const Vector& vector, size_t row, int direction) {
+        if (kept && is_missing(vector, row)) return;
+        if (kept && !is_missing(*kept, 0) && compare_values(vector, row, *kept, 0) * direction <= 0) return;
+        VectorBuilder builder(vector.type());
+        builder.append_from(vector, row);
+        kept = builder.finish();
+    }
+    std::vector<VectorPtr> least_, greatest_;
+};
 
 }  // namespace
 
@@ -209,14 +253,18 @@ void StatementRun::output_plan(const plan::Node& plan, const plan::Node* totals)
     for (const auto& column : plan.output) columns.push_back({column.name, column.type});
     const auto output = open_output(std::move(columns));
     output->begin();
+    const bool with_extremes = settings_.get_bool("extremes");
+    Extremes extremes(plan.output.size());
     exec::execute(plan, execution_options(), [&](Batch&& batch) {
         report_.rows_out += batch.rows;
+        if (with_extremes) extremes.add(batch);
         output->write(batch);
         return true;
     });
     if (totals) {
         for (const auto& batch : exec::collect(*totals, execution_options())) output->write_totals(batch);
     }
+    if (with_extremes && report_.rows_out > 0) output->write_extremes(extremes.rows());
     output->end(statistics());
 }
 

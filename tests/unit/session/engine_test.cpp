@@ -58,7 +58,9 @@ TEST(Engine, CancelStopsAStatementAtOnce) {
         asked = std::chrono::steady_clock::now();
         engine.cancel();
     });
-    EXPECT_THROW(engine.query("SELECT sum(sleepless) FROM (SELECT cityHash64(number) AS sleepless FROM numbers(100000000000))"), QueryError);
+    EXPECT_THROW(
+        engine.query("SELECT sum(sleepless) FROM (SELECT cityHash64(number) AS sleepless FROM numbers(100000000000))"),
+        QueryError);
     const auto stopped = std::chrono::steady_clock::now();
     canceller.join();
     EXPECT_LT(stopped - asked, std::chrono::seconds(5));

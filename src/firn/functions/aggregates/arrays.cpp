@@ -16,10 +16,10 @@ struct Collected {
 /// A number given as parameter: groupArray(3)(x).
 uint64_t number_parameter(std::string_view name, std::span<const VectorPtr> parameters, size_t i, uint64_t otherwise) {
     if (i >= parameters.size()) return otherwise;
-    const VectorPtr value = cast_vector(parameters[i], make_type(TypeId::UInt64));
-    const uint64_t number = value->flat_base().values<uint64_t>()[value->base_row(0)];
-    if (number == 0) fail(ErrorCode::BAD_ARGUMENTS, "Parameter of aggregate function {} should be positive", name);
-    return number;
+    const VectorPtr value = cast_vector(parameters[i], make_type(TypeId::Int64));
+    const int64_t number = value->flat_base().values<int64_t>()[value->base_row(0)];
+    if (number <= 0) fail(ErrorCode::BAD_ARGUMENTS, "Parameter of aggregate function {} should be positive", name);
+    return static_cast<uint64_t>(number);
 }
 
 class GroupArray : public StateAggregate<GroupArray, Collected> {
@@ -44,8 +44,14 @@ public:
             const Collected& state = as_state(states[i] + offset);
             if (state.builder) {
                 const VectorPtr values = snapshot(state);
-                const size_t begin = last_ && values->size() > limit_ ? values->size() - limit_ : 0;
-                for (size_t k = begin; k < values->size(); ++k) builder.element().append_from(*values, k);
+                const size_t size = values->size();
+                // The last values lie in a ring: the i-th of all is at place i % limit.
+                const size_t kept = last_ ? std::min<size_t>(size, limit_) : size;
+                for (size_t place = 0; place < kept; ++place) {
+                    const size_t ring = (size - kept) % kept;
+                    builder.element().append_from(*values,
+                                                  kept == size ? place : size - kept + (place + kept - ring) % kept);
+                }
             }
             builder.end_array();
         }

@@ -10,6 +10,8 @@
 
 namespace firn::functions {
 
+void register_collected(AggregateRegistry& registry);  // collected.cpp
+
 namespace {
 
 std::string lower(std::string_view text) {
@@ -57,7 +59,9 @@ AggregatePtr bind_plain(const AggregateDefinition& definition, std::span<const T
     bool nullable = false;
     for (const auto& type : arguments) {
         if (type->is_nullable() && type->child()->id() == TypeId::Nothing) {
-            if (definition.null_when_empty) return always_null(definition.name);
+            if (definition.null_when_empty || definition.name.starts_with("groupArray") ||
+                definition.name.starts_with("groupUniq"))
+                return always_null(definition.name);
             // count(NULL) is 0: no row is ever added.
         }
         nullable = nullable || type->is_nullable();
@@ -182,6 +186,7 @@ const AggregateRegistry& AggregateRegistry::instance() {
         register_quantiles(made);
         register_moments(made);
         register_map_aggregates(made);
+        register_collected(made);
         return made;
     }();
     return registry;
