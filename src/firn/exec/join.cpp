@@ -32,7 +32,8 @@ public:
           evaluator_(node.left_keys),
           residual_(node.residual),
           residual_columns_(build.left_columns + build.right_columns, false),
-          batch_rows_(batch_rows) {
+          batch_rows_(batch_rows),
+          uses_matched_(any() || !(node.join == JoinKind::Inner || node.join == JoinKind::Cross)) {
         mark(node.residual, residual_columns_);
     }
     bool done() const override { return next_.done(); }
@@ -46,6 +47,7 @@ private:
         void finish() override { next->finish(); }
 
         void pair_all(const Batch& batch);
+        void pair_unique(size_t rows);
         void pair_asof(const Batch& batch, const VectorPtr& left);
         void mark_chains();
         void flush(const Batch& batch);
@@ -80,6 +82,7 @@ private:
     Filter residual_;
     Columns residual_columns_;
     const size_t batch_rows_;
+    const bool uses_matched_;  // whether anything depends on which left rows had a match
 };
 
 void ProbeStage::Worker::push(Batch&& batch) {
@@ -88,7 +91,7 @@ void ProbeStage::Worker::push(Batch&& batch) {
     first.resize(batch.rows);
     null_key.resize(batch.rows);
     probe.find(std::span(keys.data(), stage.left_keys_), batch.rows, first.data(), null_key.data());
-    matched.assign(batch.rows, 0);
+    if (stage.uses_matched_) matched.assign(batch.rows, 0);
     left_rows.clear();
     right_rows.clear();
     if (stage.build_.is_asof()) {
@@ -105,8 +108,25 @@ void ProbeStage::Worker::push(Batch&& batch) {
     if (gives_left(node.join)) emit_left(batch);
 }
 
+/// Pairs where no key is twice in the table: at most one for each left row.
+void ProbeStage::Worker::pair_unique(size_t rows) {
+    left_rows.resize(rows);
+    right_rows.resize(rows);
+    uint32_t* const left = left_rows.data();
+    uint32_t* const right = right_rows.data();
+    size_t pairs = 0;
+    for (uint32_t row = 0; row < rows; ++row) {
+        left[pairs] = row;
+        right[pairs] = first[row];
+        pairs += first[row] != kNoRow;
+    }
+    left_rows.resize(pairs);
+    right_rows.resize(pairs);
+}
+
 /// All pairs of equal keys, given on in portions.
 void ProbeStage::Worker::pair_all(const Batch& batch) {
+    if (stage.build_.table.is_unique() && !stage.keeps_unmatched_left()) return pair_unique(batch.rows);
     const bool only_first =
         stage.any() && residual.empty() && (stage.node_.join == JoinKind::Left || stage.node_.join == JoinKind::Inner);
     const bool fill_left = stage.keeps_unmatched_left() && residual.empty() && !stage.any();
@@ -189,7 +209,8 @@ void ProbeStage::Worker::keep_one_of_each() {
 void ProbeStage::Worker::flush(const Batch& batch) {
     apply_residual(batch);
     if (stage.any() && gives_pairs(stage.node_.join)) keep_one_of_each();
-    for (const uint32_t row : left_rows) matched[row] = 1;
+    if (stage.uses_matched_)
+        for (const uint32_t row : left_rows) matched[row] = 1;
     if (stage.build_.tracks_matches() && !(stage.any() && stage.node_.join == JoinKind::Inner))
         for (const uint32_t row : right_rows)
             if (row != kNoRow) stage.build_.match(row);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 
 #include "firn/base/error.h"
 #include "firn/exec/pipeline.h"
@@ -65,8 +66,9 @@ uint32_t hash_words(const uint64_t* key, size_t words) {
 std::vector<uint8_t> null_rows(std::span<const VectorPtr> keys, size_t rows) {
     std::vector<uint8_t> out;
     for (const auto& vector : keys) {
+        const uint8_t* flags = vector->flat_base().nulls();
+        if (!flags || !std::memchr(flags, 1, vector->flat_base().size())) continue;
         const Decoded decoded(vector);
-        if (!decoded.nulls()) continue;
         for (size_t i = 0; i < rows; ++i) {
             if (!decoded.is_null(i)) continue;
             if (out.empty()) out.assign(rows, 0);

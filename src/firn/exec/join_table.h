@@ -24,6 +24,8 @@ public:
     size_t rows() const { return rows_; }
     /// Some row has a NULL key (and NULLs are not equal).
     bool has_null_key() const { return has_null_key_; }
+    /// No two rows have the same key, as far as is known.
+    bool is_unique() const { return dense_ && dense_next_.empty(); }
     /// The next row with the key of `row`, or kNoRow.
     uint32_t next(uint32_t row) const {
         if (dense_) return dense_next_.empty() ? kNoRow : dense_next_[row];
