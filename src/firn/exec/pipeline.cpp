@@ -49,8 +49,10 @@ private:
 template <typename T>
 void copy_rows(const Decoded& from, size_t rows, T* to) {
     const T* values = from.values<T>();
-    if (from.is_identity()) std::memcpy(to, values, rows * sizeof(T));
-    else for (size_t i = 0; i < rows; ++i) to[i] = values[from[i]];
+    if (from.is_identity())
+        std::memcpy(to, values, rows * sizeof(T));
+    else
+        for (size_t i = 0; i < rows; ++i) to[i] = values[from[i]];
 }
 
 /// One column of all batches as a flat vector, each value copied once. Null where the type is nested.
@@ -61,7 +63,8 @@ VectorPtr concat_flat(const TypePtr& type, const std::vector<Batch>& batches, si
     size_t at = 0;
     for (const auto& batch : batches) {
         const Decoded part(batch.columns[column]);
-        const bool fixed = dispatch_fixed(type->physical(), [&]<typename T>() { copy_rows(part, batch.rows, values->mutable_as<T>() + at); });
+        const bool fixed = dispatch_fixed(
+            type->physical(), [&]<typename T>() { copy_rows(part, batch.rows, values->mutable_as<T>() + at); });
         if (!fixed && type->physical() != Physical::Str) return nullptr;
         if (!fixed) {
             copy_rows(part, batch.rows, values->mutable_as<StringRef>() + at);
@@ -70,7 +73,8 @@ VectorPtr concat_flat(const TypePtr& type, const std::vector<Batch>& batches, si
         }
         if (part.nulls() && std::memchr(part.nulls(), 1, part.flat().size())) {
             if (!nulls) nulls = Buffer::allocate_zeroed(rows);
-            for (size_t i = 0; i < batch.rows; ++i) nulls->mutable_data()[at + i] = static_cast<char>(part.nulls()[part[i]]);
+            for (size_t i = 0; i < batch.rows; ++i)
+                nulls->mutable_data()[at + i] = static_cast<char>(part.nulls()[part[i]]);
         }
         at += batch.rows;
     }
@@ -81,7 +85,8 @@ VectorPtr concat_flat(const TypePtr& type, const std::vector<Batch>& batches, si
 
 bool share_dictionary(const std::vector<Batch>& batches, size_t column) {
     return !batches.empty() && std::all_of(batches.begin(), batches.end(), [&](const Batch& batch) {
-        return batch.columns[column]->encoding() == Encoding::Dictionary && batch.columns[column]->base() == batches[0].columns[column]->base();
+        return batch.columns[column]->encoding() == Encoding::Dictionary &&
+               batch.columns[column]->base() == batches[0].columns[column]->base();
     });
 }
 

@@ -137,23 +137,28 @@ std::optional<int64_t> signed_value(const Vector& vector) {
     std::optional<int64_t> out;
     if (vector.is_null(0)) return out;
     dispatch_fixed(flat.type()->physical(), [&]<typename T>() {
-        if constexpr (std::is_integral_v<T> && (std::is_signed_v<T> || sizeof(T) <= 4) && sizeof(T) <= 8) out = flat.values<T>()[row];
+        if constexpr (std::is_integral_v<T> && (std::is_signed_v<T> || sizeof(T) <= 4) && sizeof(T) <= 8)
+            out = flat.values<T>()[row];
     });
     return out;
 }
 
 /// 64-bit sums too, where neither end wraps around.
-Monotonic sum_monotonic_between(std::span<const Argument> arguments, size_t which, bool minus, const Vector& low, const Vector& high) {
+Monotonic sum_monotonic_between(std::span<const Argument> arguments, size_t which, bool minus, const Vector& low,
+                                const Vector& high) {
     if (const Monotonic always = sum_monotonic(arguments, which, minus); always != Monotonic::No) return always;
     const Argument& other = arguments[1 - which];
-    if (unwrap(arguments[which].type)->id() != TypeId::Int64 || !is_integer(unwrap(other.type)->id()) || !other.constant) return Monotonic::No;
+    if (unwrap(arguments[which].type)->id() != TypeId::Int64 || !is_integer(unwrap(other.type)->id()) ||
+        !other.constant)
+        return Monotonic::No;
     const auto least = signed_value(low), most = signed_value(high), constant = signed_value(*other.constant);
     if (!least || !most || !constant) return Monotonic::No;
     const bool falling = minus && which == 1;
     for (const int64_t end : {*least, *most}) {
         int64_t sum;
         const bool wraps = !minus ? __builtin_add_overflow(end, *constant, &sum)
-                                  : (falling ? __builtin_sub_overflow(*constant, end, &sum) : __builtin_sub_overflow(end, *constant, &sum));
+                                  : (falling ? __builtin_sub_overflow(*constant, end, &sum)
+                                             : __builtin_sub_overflow(end, *constant, &sum));
         if (wraps) return Monotonic::No;
     }
     return falling ? Monotonic::Decreasing : Monotonic::Increasing;
@@ -164,7 +169,8 @@ Monotonic negate_monotonic_between(std::span<const Argument> arguments, const Ve
     const TypePtr type = unwrap(arguments[0].type);
     if (is_float(type->id()) || type->id() == TypeId::Decimal) return Monotonic::Decreasing;
     const auto least = signed_value(low);
-    if ((type->id() == TypeId::Int32 && least && *least > INT32_MIN) || (type->id() == TypeId::Int64 && least && *least > INT64_MIN))
+    if ((type->id() == TypeId::Int32 && least && *least > INT32_MIN) ||
+        (type->id() == TypeId::Int64 && least && *least > INT64_MIN))
         return Monotonic::Decreasing;
     return Monotonic::No;
 }
@@ -223,9 +229,8 @@ void register_arithmetic_functions(FunctionRegistry& registry) {
         definition.min_arguments = definition.max_arguments = 1;
         definition.resolve = resolve;
         if (definition.name == "negate")
-            definition.monotonic_between = [](std::span<const Argument> arguments, size_t, const Vector& low, const Vector&) {
-                return negate_monotonic_between(arguments, low);
-            };
+            definition.monotonic_between = [](std::span<const Argument> arguments, size_t, const Vector& low,
+                                              const Vector&) { return negate_monotonic_between(arguments, low); };
         registry.add(std::move(definition));
     };
     add_unary("negate", resolve_negate, false);

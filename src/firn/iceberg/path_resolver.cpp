@@ -168,7 +168,8 @@ std::string PathResolver::resolve(std::string_view path) const {
         }
         // Relative to the working directory of the writer, as its location is.
         std::string below = canonical_path(path);
-        if (is_relative(written_location_) && location_ != "." && lies_below(below, location_) && below.size() > location_.size())
+        if (is_relative(written_location_) && location_ != "." && lies_below(below, location_) &&
+            below.size() > location_.size())
             return join(root_, std::string_view(below).substr(location_.size()));
         return join(root_, inside);
     }

@@ -206,7 +206,8 @@ private:
         const auto bounds = column_values(field, value);
         if (!bounds) return maybe();
         // Bounds are in the order of bytes, which is not SQL's order of UUIDs.
-        if (field.type->kind == iceberg::TypeKind::Uuid && op != PredicateOp::Eq && op != PredicateOp::NotEq) return maybe();
+        if (field.type->kind == iceberg::TypeKind::Uuid && op != PredicateOp::Eq && op != PredicateOp::NotEq)
+            return maybe();
         if (bounds->exact) return term_or_nan(field, op, bounds->exact.value(), negate);
         if (bounds->approximate) return approximate(field, negate ? negated(op) : op, *bounds);
         // The constant falls between two values of the column's type, or beyond them all.
@@ -296,11 +297,13 @@ private:
     }
 
     /// x IN (a, b): x = a or x = b.
-    FilterPredicate any_of(const iceberg::NestedField& field, const std::vector<std::pair<const Vector*, size_t>>& elements) {
+    FilterPredicate any_of(const iceberg::NestedField& field,
+                           const std::vector<std::pair<const Vector*, size_t>>& elements) {
         if (elements.size() > kMaxElements) return maybe();
         std::vector<PredicatePtr> any;
         for (const auto& [vector, row] : elements)
-            if (!vector->is_null(row)) any.push_back(compare_column(field, PredicateOp::Eq, *slice_row(*vector, row), false).predicate);
+            if (!vector->is_null(row))
+                any.push_back(compare_column(field, PredicateOp::Eq, *slice_row(*vector, row), false).predicate);
         return {Predicate::disjunction(std::move(any)), false};
     }
 

@@ -76,7 +76,8 @@ int compare_values(const Vector& a, size_t row_a, const Vector& b, size_t row_b,
     if (dispatch_fixed(flat_a.type()->physical(), [&]<typename T>() {
             if constexpr (std::is_same_v<T, UInt128>) {
                 if (is_uuid(flat_a.type())) {
-                    order = compare_fixed(uuid_order(flat_a.values<T>()[at_a]), uuid_order(flat_b.values<T>()[at_b]), nulls_direction);
+                    order = compare_fixed(uuid_order(flat_a.values<T>()[at_a]), uuid_order(flat_b.values<T>()[at_b]),
+                                          nulls_direction);
                     return;
                 }
             }
