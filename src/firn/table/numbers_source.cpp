@@ -1,5 +1,6 @@
 // numbers(), zeros(), generate_series(): rows that are computed.
-#include <atomic>
+#include <algorithm>
+#include <mutex>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
@@ -9,12 +10,14 @@
 namespace firn::table {
 namespace {
 
-constexpr uint64_t kTaskRows = 1 << 16;
+constexpr uint64_t kBatchRows = 1 << 16;
 
 struct Sequence {
     std::string column = "number";
     TypePtr type;
     uint64_t first = 0, count = 0, step = 1;
+    /// Rows of one worker's task: all of them where their order is to be kept, as of numbers().
+    uint64_t task_rows = UINT64_MAX;
 };
 
 class NumbersScan : public plan::Scan {
@@ -23,9 +26,11 @@ public:
         : sequence_(std::move(sequence)), request_(std::move(request)) {}
 
     std::unique_ptr<plan::ScanTask> next_task() override {
-        const uint64_t begin = next_.fetch_add(kTaskRows);
-        if (begin >= sequence_.count) return nullptr;
-        return std::make_unique<Task>(*this, begin, std::min(sequence_.count, begin + kTaskRows));
+        std::lock_guard lock(mutex_);
+        if (next_ >= sequence_.count) return nullptr;
+        const uint64_t begin = next_;
+        next_ += std::min(sequence_.count - begin, sequence_.task_rows);
+        return std::make_unique<Task>(*this, begin, next_);
     }
     std::optional<uint64_t> row_estimate() const override { return sequence_.count; }
 
@@ -36,17 +41,20 @@ private:
             : scan_(scan), begin_(begin), end_(end), filter_(scan.request_.filters) {}
 
         bool next(Batch& batch) override {
-            if (begin_ >= end_) return false;
-            batch.rows = static_cast<size_t>(end_ - begin_);
-            auto values = Buffer::allocate(batch.rows * scan_.sequence_.type->value_size());
-            fill(*values, batch.rows);
-            const VectorPtr column = Vector::flat(scan_.sequence_.type, batch.rows, std::move(values));
-            batch.columns.assign(scan_.request_.columns.size(), column);
-            begin_ = end_;
-            count_event(ProfileEvent::SelectedRows, batch.rows);
-            count_event(ProfileEvent::ScannedRows, batch.rows);
-            if (!filter_.empty()) batch = batch.select(filter_.select(batch));
-            return batch.rows > 0;
+            while (begin_ < end_) {
+                check_cancelled();
+                batch.rows = static_cast<size_t>(std::min(end_ - begin_, kBatchRows));
+                auto values = Buffer::allocate(batch.rows * scan_.sequence_.type->value_size());
+                fill(*values, batch.rows);
+                const VectorPtr column = Vector::flat(scan_.sequence_.type, batch.rows, std::move(values));
+                batch.columns.assign(scan_.request_.columns.size(), column);
+                begin_ += batch.rows;
+                count_event(ProfileEvent::ScannedRows, batch.rows);
+                if (!filter_.empty()) batch = batch.select(filter_.select(batch));
+                count_event(ProfileEvent::SelectedRows, batch.rows);
+                if (batch.rows > 0) return true;
+            }
+            return false;
         }
 
     private:
@@ -67,7 +75,8 @@ private:
 
     Sequence sequence_;
     plan::ScanRequest request_;
-    std::atomic<uint64_t> next_{0};
+    std::mutex mutex_;
+    uint64_t next_ = 0;
 };
 
 class NumbersSource : public plan::Source {
@@ -122,6 +131,7 @@ std::shared_ptr<const plan::Source> numbers_table(const TableCall& call) {
             sequence.count = (sequence.count + sequence.step - 1) / sequence.step;
         }
     }
+    if (call.name.ends_with("_mt")) sequence.task_rows = kBatchRows;
     return std::make_shared<NumbersSource>(std::move(sequence), call.name + "(…)");
 }
 
