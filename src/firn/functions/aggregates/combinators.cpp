@@ -132,9 +132,14 @@ private:
         if (entries == 0 || any_set(flags, entries - 1)) return true;
         if (!flags[entries - 1]) return false;
         if (argument.encoding() != Encoding::Dictionary) return true;
+        // Blocks of a fixed size are vectorized.
+        constexpr size_t kBlock = 256;
         const uint32_t* codes = argument.codes();
         uint32_t greatest = 0;
-        for (size_t i = 0; i < argument.size(); ++i) greatest = std::max(greatest, codes[i]);
+        size_t i = 0;
+        for (; i + kBlock <= argument.size(); i += kBlock)
+            for (size_t k = 0; k < kBlock; ++k) greatest = std::max(greatest, codes[i + k]);
+        for (; i < argument.size(); ++i) greatest = std::max(greatest, codes[i]);
         return greatest + 1 == entries;
     }
     static bool any_set(const uint8_t* flags, size_t count) {

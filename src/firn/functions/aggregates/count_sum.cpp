@@ -62,6 +62,14 @@ Sum sum_flat(const T* values, size_t rows) {
             for (size_t k = 0; k < 4; ++k) partial[k] += static_cast<double>(values[i + k]);
         for (; i < rows; ++i) partial[0] += static_cast<double>(values[i]);
         return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    } else if constexpr (std::is_integral_v<Sum> && sizeof(Sum) <= 8) {
+        constexpr size_t kBlock = 256;  // of a fixed size: vectorized
+        Sum total{};
+        size_t i = 0;
+        for (; i + kBlock <= rows; i += kBlock)
+            for (size_t k = 0; k < kBlock; ++k) total += static_cast<Sum>(values[i + k]);
+        for (; i < rows; ++i) total += static_cast<Sum>(values[i]);
+        return total;
     } else {
         Sum total{};
         for (size_t i = 0; i < rows; ++i) total = total + Sum(values[i]);
@@ -80,28 +88,23 @@ void each_value(const Decoded& decoded, size_t rows, Add&& add) {
 }
 
 template <typename Sum, typename T>
-Sum sum_batch(const Decoded& decoded, size_t rows) {
+Sum sum_batch(const VectorPtr& vector, size_t rows) {
+    const Decoded decoded(vector);
     const T* values = decoded.values<T>();
     if (decoded.is_identity()) return sum_flat<Sum>(values, rows);
-    if constexpr (!std::is_same_v<Sum, double>) {
+    if constexpr (!std::is_same_v<Sum, double>)
         if (decoded.is_constant()) return rows ? Sum(values[0]) * Sum(static_cast<Int128>(rows)) : Sum{};
-        // A small dictionary: how often each entry occurs, then one product an entry.
-        const size_t entries = decoded.flat().size();
-        if (entries <= 4096 && entries * 4 <= rows) {
-            std::vector<uint32_t> counts(entries);
-            for (size_t i = 0; i < rows; ++i) ++counts[decoded[i]];
-            Sum total{};
-            for (size_t i = 0; i < entries; ++i) total = total + Sum(values[i]) * Sum(static_cast<Int128>(counts[i]));
-            return total;
-        }
-    }
     // In portions that stay in the cache: picked out, then summed as flat values.
     constexpr size_t kPortion = 1024;
     std::array<T, kPortion> portion;
+    const uint32_t* codes = vector->encoding() == Encoding::Dictionary ? vector->codes() : nullptr;
     Sum total{};
     for (size_t begin = 0; begin < rows; begin += kPortion) {
         const size_t count = std::min(kPortion, rows - begin);
-        for (size_t i = 0; i < count; ++i) portion[i] = values[decoded[begin + i]];
+        if (codes)
+            for (size_t i = 0; i < count; ++i) portion[i] = values[codes[begin + i]];
+        else
+            for (size_t i = 0; i < count; ++i) portion[i] = values[decoded[begin + i]];
         total = total + sum_flat<Sum>(portion.data(), count);
     }
     return total;
@@ -125,7 +128,7 @@ public:
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena&) const override {
         SumType& total = Base::as_state(state);
-        total = total + sum_batch<SumType, T>(Decoded(arguments[0]), rows);
+        total = total + sum_batch<SumType, T>(arguments[0], rows);
     }
     void merge_state(SumType& state, const SumType& other, Arena&) const { state = state + other; }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
@@ -170,7 +173,7 @@ public:
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* place, Arena&) const override {
         State& state = Base::as_state(place);
-        state.sum = state.sum + sum_batch<SumType, T>(Decoded(arguments[0]), rows);
+        state.sum = state.sum + sum_batch<SumType, T>(arguments[0], rows);
         state.count += rows;
     }
     void merge_state(State& state, const State& other, Arena&) const {
