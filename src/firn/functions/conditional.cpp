@@ -191,11 +191,7 @@ bool is_nan(const Vector& vector, size_t row) {
 /// greatest and least skip NULL; NULL only where all are.
 Overload resolve_extreme(std::span<const Argument> arguments, const FunctionContext& context, int direction) {
     std::vector<TypePtr> types;
-    bool nullable = false;
-    for (const auto& argument : arguments) {
-        nullable |= accepts_null(*argument.type);
-        types.push_back(argument.type);
-    }
+    for (const auto& argument : arguments) types.push_back(argument.type);
     Branches branches(types, context);
     return {branches.type, [branches, direction](const KernelArguments& call) -> VectorPtr {
                 std::vector<VectorPtr> sources;
