@@ -2,6 +2,7 @@
 
 #include "firn/base/error.h"
 #include "firn/types/value_text.h"
+#include "firn/vector/vector_text.h"
 
 namespace firn::functions {
 
@@ -106,36 +107,7 @@ void append_quoted(std::string& out, const Vector& vector, size_t row, const Tex
 
 void append_quoted_string(std::string& out, std::string_view bytes) {
     out.push_back('\'');
-    for (const char c : bytes) {
-        switch (c) {
-            case '\'':
-                out += "\\'";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            case '\0':
-                out += "\\0";
-                break;
-            default:
-                out.push_back(c);
-        }
-    }
+    append_escaped(out, bytes, '\'');
     out.push_back('\'');
 }
 
