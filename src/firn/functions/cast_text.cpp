@@ -4,9 +4,10 @@
 #include "firn/functions/argument_types.h"
 #include "firn/functions/cast.h"
 #include "firn/functions/elementwise.h"
-#include "firn/functions/text.h"
+#include "firn/functions/text_parse.h"
 #include "firn/types/value_parse.h"
 #include "firn/types/value_text.h"
+#include "firn/vector/vector_text.h"
 
 namespace firn::functions {
 
@@ -25,7 +26,7 @@ Converted to_text(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
     StringOutput out(rows);
     std::string text;
     TextOptions options;
-    options.time_zone = &zone;
+    options.zone = &zone;
     const DataType& type = *flat->type();
     const size_t width = type.value_size();
     const bool fixed = width && type.physical() != Physical::Str;
@@ -35,7 +36,7 @@ Converted to_text(const VectorPtr& flat, const uint8_t* skip, const TypePtr& to,
         } else if (fixed)
             append_value(text, type, flat->values_buffer()->data() + i * width, zone);
         else
-            append_plain(text, *flat, i, options);
+            append_text(text, *flat, i, options);
         out.set(i, text);
     }
     return {out.finish(to), nullptr};

@@ -1,7 +1,7 @@
 // Arrays, tuples and maps from text such as CAST('[1,2]' AS Array(Int32)) reads.
 #include <cctype>
 
-#include "firn/functions/text.h"
+#include "firn/functions/text_parse.h"
 #include "firn/types/value_parse.h"
 
 namespace firn::functions {

@@ -121,10 +121,15 @@ void append_quoted_text(std::string& out, const Vector& vector, size_t row, cons
     const TypePtr type = unwrap(vector.type());
     if (!needs_quotes(type->id()) || vector.is_null(row)) return append_text(out, vector, row, options);
     out.push_back('\'');
-    if (type->physical() == Physical::Str)
+    if (type->physical() == Physical::Str) {
         append_escaped(out, vector.flat_base().values<StringRef>()[vector.base_row(row)].view(), '\'');
-    else
+    } else if (type->id() == TypeId::Enum8 || type->id() == TypeId::Enum16) {
+        std::string name;
+        append_text(name, vector, row, options);
+        append_escaped(out, name, '\'');
+    } else {
         append_text(out, vector, row, options);
+    }
     out.push_back('\'');
 }
 

@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "firn/base/error.h"
-#include "firn/functions/text.h"
 #include "firn/types/number.h"
 #include "firn/types/value_parse.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
+#include "firn/vector/vector_text.h"
 
 namespace firn::functions::test {
 
@@ -193,7 +193,7 @@ std::string describe(std::string_view expression, Form form, unsigned columns) {
         if (value.constant->is_null(0))
             out += "\\N";
         else
-            append_plain(out, *value.constant, 0);
+            append_text(out, *value.constant, 0);
         for (size_t at = 0; (at = out.find('\n', at)) != std::string::npos; at += 2) out.replace(at, 1, "\\n");
         return out;
     } catch (const Error& error) {

@@ -10,7 +10,6 @@
 #include "firn/functions/registration.h"
 #include "firn/functions/strings/row_calls.h"
 #include "firn/functions/substring_search.h"
-#include "firn/functions/text.h"
 
 namespace firn::functions {
 
