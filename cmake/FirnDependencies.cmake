@@ -10,9 +10,12 @@ find_library(FIRN_CCTZ cctz REQUIRED)
 find_library(FIRN_RE2 re2 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_library(FIRN_ZSTD zstd REQUIRED)
+find_package(CURL REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(EXPAT REQUIRED)
 
 add_library(firn_packages INTERFACE)
-target_link_libraries(firn_packages INTERFACE fmt::fmt simdjson::simdjson ${FIRN_ROARING} ${FIRN_CCTZ} ${FIRN_RE2} ZLIB::ZLIB ${FIRN_ZSTD} Threads::Threads)
+target_link_libraries(firn_packages INTERFACE fmt::fmt simdjson::simdjson ${FIRN_ROARING} ${FIRN_CCTZ} ${FIRN_RE2} ZLIB::ZLIB ${FIRN_ZSTD} CURL::libcurl OpenSSL::Crypto EXPAT::EXPAT Threads::Threads)
 
 # Arrow C++ 26: a system package, else the pinned pyarrow wheel, unpacked by ./dev into .deps/pyarrow. Only its codecs are
 # used. Its libparquet is not linked: it exports a simdjson and an OpenSSL of its own, of other versions than the system's.

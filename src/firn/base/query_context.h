@@ -33,6 +33,13 @@ public:
     void add(ProfileEvent event, uint64_t n = 1) noexcept {
         events_[static_cast<size_t>(event)].fetch_add(n, std::memory_order_relaxed);
     }
+    /// Makes the counter at least n.
+    void raise(ProfileEvent event, uint64_t n) noexcept {
+        std::atomic<uint64_t>& counter = events_[static_cast<size_t>(event)];
+        uint64_t old = counter.load(std::memory_order_relaxed);
+        while (old < n && !counter.compare_exchange_weak(old, n, std::memory_order_relaxed)) {
+        }
+    }
     uint64_t count(ProfileEvent event) const noexcept {
         return events_[static_cast<size_t>(event)].load(std::memory_order_relaxed);
     }
