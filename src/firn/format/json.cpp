@@ -28,9 +28,9 @@ public:
         buffer_ += "{\n\t\"meta\":\n\t[\n";
         for (size_t i = 0; i < columns_.size(); ++i) {
             buffer_ += i ? ",\n\t\t{\n\t\t\t\"name\": " : "\t\t{\n\t\t\t\"name\": ";
-            append_json_string(buffer_, columns_[i].name, options_.escape_forward_slashes);
+            append_json_string(buffer_, columns_[i].name, options_.slashes);
             buffer_ += ",\n\t\t\t\"type\": ";
-            append_json_string(buffer_, columns_[i].type->name(), options_.escape_forward_slashes);
+            append_json_string(buffer_, columns_[i].type->name(), options_.slashes);
             buffer_ += "\n\t\t}";
         }
         buffer_ += "\n\t],\n\n\t\"data\":\n\t[\n";
@@ -99,7 +99,7 @@ private:
         for (size_t i = 0; i < batch.columns.size(); ++i) {
             if (i) buffer_ += ",\n";
             buffer_ += tabs + "\t";
-            append_json_string(buffer_, columns_[i].name, options_.escape_forward_slashes);
+            append_json_string(buffer_, columns_[i].name, options_.slashes);
             buffer_ += ": ";
             append_json(buffer_, *batch.columns[i], row, options_, spread ? indent + 1 : -1);
         }
@@ -123,7 +123,7 @@ public:
         options_.all_as_strings = variant.strings;
         for (const auto& column : columns_) {
             std::string name;
-            append_json_string(name, column.name, options_.escape_forward_slashes);
+            append_json_string(name, column.name, options_.slashes);
             names_.push_back(std::move(name));
         }
     }
@@ -134,7 +134,7 @@ public:
         if (variant_.types)
             header([&](size_t i) {
                 std::string type;
-                append_json_string(type, columns_[i].type->name(), options_.escape_forward_slashes);
+                append_json_string(type, columns_[i].type->name(), options_.slashes);
                 return type;
             });
     }

@@ -55,7 +55,7 @@ private:
         for (size_t i = 0; i < columns_.size() && !nothing; ++i) {
             buffer_ += tabs + "\t";
             if (shape_ != Shape::Array) {
-                append_json_string(buffer_, columns_[i].name, options_.escape_forward_slashes);
+                append_json_string(buffer_, columns_[i].name, options_.slashes);
                 buffer_ += ": ";
             }
             buffer_ += "[" + values_[i] + (i + 1 < columns_.size() ? "],\n" : "]\n");
@@ -68,7 +68,7 @@ private:
         std::string out = "{\n";
         for (size_t i = 0; i < batch.columns.size(); ++i) {
             out += tabs + "\t";
-            append_json_string(out, columns_[i].name, options_.escape_forward_slashes);
+            append_json_string(out, columns_[i].name, options_.slashes);
             out += ": ";
             append_json(out, *batch.columns[i], row, options_);
             out += i + 1 < batch.columns.size() ? ",\n" : "\n";
@@ -80,9 +80,9 @@ private:
         buffer_ += "{\n\t\"meta\":\n\t[\n";
         for (size_t i = 0; i < columns_.size(); ++i) {
             buffer_ += "\t\t{\n\t\t\t\"name\": ";
-            append_json_string(buffer_, columns_[i].name, options_.escape_forward_slashes);
+            append_json_string(buffer_, columns_[i].name, options_.slashes);
             buffer_ += ",\n\t\t\t\"type\": ";
-            append_json_string(buffer_, columns_[i].type->name(), options_.escape_forward_slashes);
+            append_json_string(buffer_, columns_[i].type->name(), options_.slashes);
             buffer_ += i + 1 < columns_.size() ? "\n\t\t},\n" : "\n\t\t}\n";
         }
         buffer_ += "\t],\n\n\t\"data\":\n\t";
@@ -126,7 +126,7 @@ public:
             text = "{\n";
             for (size_t i = 0; i < batch.columns.size(); ++i) {
                 text.push_back('\t');
-                append_json_string(text, columns_[i].name, options_.escape_forward_slashes);
+                append_json_string(text, columns_[i].name, options_.slashes);
                 text += ": ";
                 append_json(text, *batch.columns[i], row, options_, 1);
                 text += i + 1 < batch.columns.size() ? ",\n" : "\n";

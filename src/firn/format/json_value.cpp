@@ -29,7 +29,7 @@ public:
             case TypeId::String:
             case TypeId::FixedString:
             case TypeId::AggregateFunction:
-                return append_json_string(out_, flat.values<StringRef>()[at].view(), options_.escape_forward_slashes);
+                return append_json_string(out_, flat.values<StringRef>()[at].view(), options_.slashes);
             default:
                 return scalar(flat, at, *type);
         }
@@ -64,7 +64,7 @@ private:
             const size_t pair = flat.child()->base_row(static_cast<size_t>(i));
             std::string key;
             append_text(key, *pairs.child(0), pair, options_.text);
-            append_json_string(out_, key, options_.escape_forward_slashes);
+            append_json_string(out_, key, options_.slashes);
             out_ += indent >= 0 ? ": " : ":";
             value(*pairs.child(1), pair, indent >= 0 ? indent + 1 : -1);
         }
@@ -79,7 +79,7 @@ private:
             if (i) out_.push_back(',');
             if (indent >= 0) line(indent + 1);
             if (object) {
-                append_json_string(out_, type.names()[i], options_.escape_forward_slashes);
+                append_json_string(out_, type.names()[i], options_.slashes);
                 out_ += indent >= 0 ? ": " : ":";
             }
             value(*flat.child(i), at, indent >= 0 ? indent + 1 : -1);
@@ -126,7 +126,7 @@ private:
         if (!quoted(type)) return;
         const std::string text = out_.substr(begin);
         out_.resize(begin);
-        append_json_string(out_, text, options_.escape_forward_slashes);
+        append_json_string(out_, text, options_.slashes);
     }
 
     std::string& out_;
@@ -145,52 +145,9 @@ JsonOptions JsonOptions::from(const OutputContext& context) {
     options.quote_denormals = settings.get_bool("output_format_json_quote_denormals");
     options.quote_decimals = settings.get_bool("output_format_json_quote_decimals");
     options.named_tuples_as_objects = settings.get_bool("output_format_json_named_tuples_as_objects");
-    options.escape_forward_slashes = settings.get_bool("output_format_json_escape_forward_slashes");
+    options.slashes =
+        settings.get_bool("output_format_json_escape_forward_slashes") ? JsonSlash::Escaped : JsonSlash::Bare;
     return options;
-}
-
-void append_json_string(std::string& out, std::string_view text, bool escape_forward_slashes) {
-    static constexpr char kHex[] = "0123456789ABCDEF";
-    out.push_back('"');
-    for (const char c : text) {
-        switch (c) {
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            case '"':
-                out += "\\\"";
-                break;
-            case '/':
-                out += escape_forward_slashes ? "\\/" : "/";
-                break;
-            default: {
-                const auto byte = static_cast<unsigned char>(c);
-                if (byte <= 0x1F) {
-                    out += "\\u00";
-                    out.push_back(kHex[byte >> 4]);
-                    out.push_back(kHex[byte & 15]);
-                } else {
-                    out.push_back(c);
-                }
-            }
-        }
-    }
-    out.push_back('"');
 }
 
 void append_json(std::string& out, const Vector& vector, size_t row, const JsonOptions& options, int indent) {
@@ -200,7 +157,7 @@ void append_json(std::string& out, const Vector& vector, size_t row, const JsonO
             text = "ᴺᵁᴸᴸ";
         else
             append_text(text, vector, row, options.text);
-        append_json_string(out, text, options.escape_forward_slashes);
+        append_json_string(out, text, options.slashes);
         return;
     }
     Writer(out, options).value(vector, row, indent);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "firn/base/escape.h"
 #include "firn/format/output.h"
 
 namespace firn::format {
@@ -15,14 +16,11 @@ struct JsonOptions {
     bool quote_denormals = false;  // nan and inf as strings instead of null
     bool quote_decimals = false;
     bool named_tuples_as_objects = true;
-    bool escape_forward_slashes = true;
+    JsonSlash slashes = JsonSlash::Escaped;
     bool all_as_strings = false;  // JSONStrings: every value in quotes
 
     static JsonOptions from(const OutputContext& context);
 };
-
-/// A JSON string with its quotes. Bytes that are not UTF-8 are kept as they are unless `sanitize`.
-void append_json_string(std::string& out, std::string_view text, bool escape_forward_slashes);
 
 /// `indent` >= 0: nested tuples, maps and arrays of them on lines of their own, one tab deeper each, as FORMAT JSON does;
 /// -1: all on one line.

@@ -218,7 +218,7 @@ private:
             append_escaped(buffer_, text, '\'');
             buffer_.push_back('\'');
         } else if (rule_ == "JSON") {
-            append_json_string(buffer_, text, json_.escape_forward_slashes);
+            append_json_string(buffer_, text, json_.slashes);
         } else {
             buffer_.push_back('"');
             for (const char c : text) buffer_.append(c == '"' ? 2 : 1, c);

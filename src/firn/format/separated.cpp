@@ -1,4 +1,5 @@
 // TabSeparated and CSV, with their variants, and Null.
+#include "firn/base/escape.h"
 #include "firn/format/row_output.h"
 
 namespace firn::format {

@@ -1,4 +1,5 @@
 // Names, literals and types as text.
+#include "firn/base/escape.h"
 #include "firn/sql/lexer.h"
 #include "firn/sql/number.h"
 #include "firn/sql/printer_impl.h"
@@ -24,36 +25,9 @@ bool is_plain_name(std::string_view name) {
     return true;
 }
 
-void append_escaped(std::string& out, std::string_view bytes, char quote) {
+void append_in_quotes(std::string& out, std::string_view bytes, char quote) {
     out += quote;
-    for (char c : bytes) {
-        switch (c) {
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            case '\0':
-                out += "\\0";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            default:
-                if (c == quote) out += '\\';
-                out += c;
-        }
-    }
+    append_escaped(out, bytes, quote);
     out += quote;
 }
 
@@ -64,14 +38,14 @@ std::string quote_identifier(std::string_view name) {
     if (is_plain_name(name)) {
         out = name;
     } else {
-        append_escaped(out, name, '`');
+        append_in_quotes(out, name, '`');
     }
     return out;
 }
 
 std::string quote_string(std::string_view bytes) {
     std::string out;
-    append_escaped(out, bytes, '\'');
+    append_in_quotes(out, bytes, '\'');
     return out;
 }
 
@@ -107,7 +81,7 @@ void Printer::literal(const Literal& literal) {
             out_ += format_float(literal.float64);
             break;
         case Literal::Kind::String:
-            append_escaped(out_, literal.text, '\'');
+            append_in_quotes(out_, literal.text, '\'');
             break;
         case Literal::Kind::Array:
             elements('[', ']');

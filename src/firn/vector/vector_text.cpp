@@ -1,5 +1,6 @@
 #include "firn/vector/vector_text.h"
 
+#include "firn/base/escape.h"
 #include "firn/types/value_text.h"
 
 namespace firn {
@@ -59,37 +60,6 @@ void append_tuple(std::string& out, const Vector& flat, size_t row, const TextOp
 }
 
 }  // namespace
-
-void append_escaped(std::string& out, std::string_view text, char quote) {
-    for (char c : text) {
-        switch (c) {
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            case '\0':
-                out += "\\0";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            default:
-                if (quote && c == quote) out.push_back('\\');
-                out.push_back(c);
-        }
-    }
-}
 
 void append_text(std::string& out, const Vector& vector, size_t row, const TextOptions& options) {
     const Vector& flat = vector.flat_base();

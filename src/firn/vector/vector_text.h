@@ -18,7 +18,5 @@ struct TextOptions {
 void append_text(std::string& out, const Vector& vector, size_t row, const TextOptions& options = {});
 /// As it stands inside an array or tuple: strings and dates in single quotes, with escapes.
 void append_quoted_text(std::string& out, const Vector& vector, size_t row, const TextOptions& options = {});
-/// Backslash escapes of \b \f \r \n \t \0 \\ and, for `quote`, of that sign too (0: none).
-void append_escaped(std::string& out, std::string_view text, char quote);
 
 }  // namespace firn

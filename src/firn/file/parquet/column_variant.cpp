@@ -4,6 +4,7 @@
 #include <map>
 
 #include "firn/base/error.h"
+#include "firn/base/escape.h"
 #include "firn/file/parquet/column_plan.h"
 #include "firn/file/parquet/variant.h"
 #include "firn/types/value_text.h"

@@ -1,4 +1,5 @@
 #include "firn/file/parquet/variant.h"
+#include "firn/base/escape.h"
 
 #include <algorithm>
 #include <cmath>

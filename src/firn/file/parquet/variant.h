@@ -34,7 +34,6 @@ using VariantFields = std::vector<std::pair<std::string_view, std::string_view>>
 bool variant_fields(const VariantMetadata& metadata, std::string_view value, VariantFields& out);
 
 // Scalars, as they stand in the text.
-void append_json_string(std::string& out, std::string_view text);
 void append_json_float(std::string& out, double value);
 void append_json_float(std::string& out, float value);
 void append_json_base64(std::string& out, std::string_view bytes);

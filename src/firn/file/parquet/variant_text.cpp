@@ -59,45 +59,6 @@ void trim_fraction(std::string& out, size_t begin) {
 void append_json_float(std::string& out, double value) { append_java_float(out, value); }
 void append_json_float(std::string& out, float value) { append_java_float(out, value); }
 
-void append_json_string(std::string& out, std::string_view text) {
-    static constexpr char kHex[] = "0123456789ABCDEF";
-    out += '"';
-    for (char c : text) {
-        switch (c) {
-            case '"':
-                out += "\\\"";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            default:
-                if (static_cast<uint8_t>(c) < 0x20) {
-                    out += "\\u00";
-                    out += kHex[c >> 4 & 15];
-                    out += kHex[c & 15];
-                } else {
-                    out += c;
-                }
-        }
-    }
-    out += '"';
-}
-
 void append_json_base64(std::string& out, std::string_view bytes) {
     static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     out += '"';
