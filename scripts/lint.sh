@@ -1,6 +1,6 @@
 # Sourced by ./dev: format and static checks.
 
-source_files() { git ls-files --cached --others --exclude-standard -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'tests/*.cpp' 'tests/*.h' 'bench/*.cpp'; }
+source_files() { git ls-files --cached --others --exclude-standard -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'tests/*.cpp' 'tests/*.h' 'bench/*.cpp' 'bench/*.h'; }
 
 format() {
     setup_packages lint

@@ -1,7 +1,7 @@
 # Sourced by ./dev: the test suites. suite_NAME runs one and fails when it fails; suites lists them in the order of a full run.
 # Two more are run by name, as they compile the tree a second time: sanitize and fuzz.
 
-suites="lint unit cli sql fixtures cases conformance differential parquet docs package"
+suites="lint unit cli sql fixtures cases counts conformance differential parquet docs package"
 
 # build/release with the tests in it.
 release_build() {
@@ -18,6 +18,7 @@ suite_cli() { release_build; python3 tests/cli/run.py --firn "$firn"; }
 suite_sql() { release_build; python3 tests/sql/run.py --firn "$firn"; }
 suite_fixtures() { release_build; python3 tests/fixtures/run.py --firn "$firn"; }
 suite_cases() { release_build; python3 tests/cases/run_reading.py --firn "$firn"; }
+suite_counts() { release_build; python3 tests/counts/run.py --firn "$firn"; }
 suite_conformance() { release_build; python3 tests/conformance/ratchet.py --firn "$firn"; }
 suite_differential() { release_build; python3 tests/differential/run.py --firn "$firn"; }
 suite_docs() { release_build; python3 tests/docs/run.py --firn "$firn"; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "firn/base/error.h"
+#include "firn/base/query_context.h"
 
 namespace firn {
 namespace {
@@ -41,6 +42,7 @@ void MemoryTracker::allocate(int64_t bytes) {
             throw;
         }
     }
+    if (!parent_) count_event(ProfileEvent::MemoryAllocatedBytes, static_cast<uint64_t>(bytes));
     int64_t peak = peak_.load(std::memory_order_relaxed);
     while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
     }

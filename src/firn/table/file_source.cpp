@@ -64,7 +64,6 @@ private:
               input_(scan.files_[unit.file]),
               rows_(input_.file->unit_rows(unit.unit)),
               filter_(scan.request_.filters) {
-            count_event(ProfileEvent::ParquetReadRowGroups);
             std::vector<file::ReadField> reads;
             for (const size_t column : scan.request_.columns) {
                 const bool stored = column < input_.file->fields().size();

@@ -25,7 +25,6 @@ public:
           work_(std::move(work)),
           file_(*work_.file),
           first_row_(file_.file->unit_first_row(work_.unit)) {
-        count_event(ProfileEvent::ParquetReadRowGroups);
         std::vector<file::ReadField> reads = file_.columns;
         for (const auto& key : file_.key_columns) reads.push_back(key);
         // Columns that are constant or made here are not the reader's.
