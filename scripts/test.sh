@@ -1,5 +1,5 @@
 # Sourced by ./dev: the test suites. suite_NAME runs one and fails when it fails; suites lists them in the order of a full run.
-# Two more are run by name, as they compile the tree a second time: sanitize and fuzz.
+# More are run by name: sanitize and fuzz compile the tree a second time, storage installs and starts servers.
 
 suites="lint unit cli sql fixtures cases counts conformance differential parquet docs package"
 
@@ -30,6 +30,13 @@ suite_parquet() {
     [ -d "$place/data" ] || { say "no parquet-testing at $place: skipped"; return 0; }
     setup_requirements tests/requirements.txt
     .deps/venv/bin/python tests/parquet_testing/run.py --firn "$firn" "$place"
+}
+
+# Real servers: SeaweedFS (a wheel), versitygw (Go), Azurite (Node), Hadoop (a JDK and Maven). FIRN_STORAGE_PARTS picks among them.
+suite_storage() {
+    release_build
+    setup_requirements bench/requirements.txt
+    .deps/venv/bin/python tests/storage/run.py --firn "$firn" --only "${FIRN_STORAGE_PARTS:-seaweedfs,versitygw,azurite,hdfs}"
 }
 
 suite_package() {

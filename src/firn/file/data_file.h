@@ -113,6 +113,13 @@ public:
     virtual VectorPtr unit_dictionary(size_t unit, int field) const { return nullptr; }
 
     virtual std::unique_ptr<UnitReader> read_unit(size_t unit, std::vector<ReadField> columns) const = 0;
+
+    /// Asks storage for what read_unit with these columns will read, without waiting (storage::OpenFile::read_ahead). Null
+    /// where there is nothing to gain, or where it would be so much that each column had better be asked for when its
+    /// turn comes.
+    virtual std::shared_ptr<const void> read_ahead(size_t unit, const std::vector<ReadField>& columns) const {
+        return nullptr;
+    }
 };
 
 /// Opens a file, reading and checking its footer (Avro: its header, and the blocks' sizes).

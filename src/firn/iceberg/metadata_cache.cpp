@@ -16,6 +16,11 @@ std::shared_ptr<const void> MetadataCache::find(const std::string& key) {
     return found->second->value;
 }
 
+bool MetadataCache::has(const std::string& key) const {
+    std::lock_guard lock(mutex_);
+    return index_.contains(key);
+}
+
 void MetadataCache::insert(const std::string& key, std::shared_ptr<const void> value, size_t bytes) {
     std::lock_guard lock(mutex_);
     if (bytes > limit_bytes_ || index_.contains(key)) return;

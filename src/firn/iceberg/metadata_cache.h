@@ -28,6 +28,8 @@ public:
         return value;
     }
 
+    /// Whether there is a value under the key now; no use of it.
+    bool has(const std::string& key) const;
     void clear();
     size_t bytes() const;
     size_t entries() const;

@@ -19,6 +19,7 @@ struct Candidate {
     std::string name;
     std::optional<uint64_t> version;
     int64_t modified_us = 0;
+    storage::ObjectInfo info = {};
 };
 
 bool take_suffix(std::string_view& text, std::string_view suffix) {
@@ -83,7 +84,9 @@ std::vector<Candidate> list_candidates(const storage::ObjectStore& store, const 
     for (storage::ObjectInfo& info : store.list(folder, false)) {
         std::string name = info.path.substr(info.path.rfind('/') + 1);
         if (!stem_of(name)) continue;
-        candidates.push_back({std::move(info.path), name, metadata_version(name), info.modified_us});
+        Candidate found{info.path, name, metadata_version(name), info.modified_us};
+        found.info = std::move(info);
+        candidates.push_back(std::move(found));
     }
     return candidates;
 }
@@ -128,8 +131,8 @@ const Candidate* hinted(const storage::ObjectStore& store, const std::string& fo
     return best;
 }
 
-std::string by_last_updated(const storage::ObjectStore& store, const std::vector<Candidate>& candidates,
-                            const std::vector<MetadataStamp>& known) {
+storage::ObjectInfo by_last_updated(const storage::ObjectStore& store, const std::vector<Candidate>& candidates,
+                                    const std::vector<MetadataStamp>& known) {
     size_t best = 0;
     int64_t best_ms = 0;
     for (size_t i = 0; i < candidates.size(); ++i) {
@@ -139,19 +142,19 @@ std::string by_last_updated(const storage::ObjectStore& store, const std::vector
             best_ms = ms;
         }
     }
-    return candidates[best].path;
+    return candidates[best].info;
 }
 
 /// Newest first, the first whose table is the wanted one: seldom more than a few are read.
-std::string newest_of_table(const storage::ObjectStore& store, std::vector<Candidate> candidates,
-                            const std::string& uuid, bool by_last_updated_ms, const std::string& folder) {
+storage::ObjectInfo newest_of_table(const storage::ObjectStore& store, std::vector<Candidate> candidates,
+                                    const std::string& uuid, bool by_last_updated_ms, const std::string& folder) {
     std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return older(b, a); });
     std::vector<Candidate> kept;
     std::vector<MetadataStamp> stamps;
     for (Candidate& candidate : candidates) {
         MetadataStamp stamp = stamp_of(store, candidate);
         if (lower(stamp.table_uuid) != uuid) continue;
-        if (!by_last_updated_ms) return candidate.path;
+        if (!by_last_updated_ms) return candidate.info;
         kept.push_back(std::move(candidate));
         stamps.push_back(std::move(stamp));
     }
@@ -182,9 +185,14 @@ std::optional<uint64_t> metadata_version(std::string_view file_name) {
 
 std::string find_metadata_file(const storage::ObjectStore& store, std::string_view table_path,
                                const MetadataLocationOptions& options) {
+    return find_metadata_object(store, table_path, options).path;
+}
+
+storage::ObjectInfo find_metadata_object(const storage::ObjectStore& store, std::string_view table_path,
+                                         const MetadataLocationOptions& options) {
     if (!options.metadata_file_path.empty()) {
         std::string path = explicit_path(table_path, options.metadata_file_path);
-        return store.stat(path).path;
+        return store.stat(path);
     }
     std::string folder = folder_of(table_path);
     folder += folder == "/" ? "metadata" : "/metadata";
@@ -199,9 +207,9 @@ std::string find_metadata_file(const storage::ObjectStore& store, std::string_vi
     }
     if (options.by_last_updated_ms) return by_last_updated(store, candidates, {});
     if (options.use_version_hint) {
-        if (const Candidate* found = hinted(store, folder, candidates)) return found->path;
+        if (const Candidate* found = hinted(store, folder, candidates)) return found->info;
     }
-    return std::max_element(candidates.begin(), candidates.end(), older)->path;
+    return std::max_element(candidates.begin(), candidates.end(), older)->info;
 }
 
 }  // namespace firn::iceberg

@@ -6,9 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace firn::storage {
-class ObjectStore;
-}
+#include "firn/storage/object_store.h"
 
 namespace firn::iceberg {
 
@@ -23,9 +21,12 @@ struct MetadataLocationOptions {
 /// (.gz.metadata.json, .metadata.json.gz, the same with zstd and zst); nothing for any other name.
 std::optional<uint64_t> metadata_version(std::string_view file_name);
 
-/// The store's path of the table's present metadata file. One listing; candidates are read only where uuid or
+/// The table's present metadata file, with what its listing says of it. One listing; candidates are read only where uuid or
 /// last-updated-ms decide. FILE_DOESNT_EXIST when there is no candidate, BAD_ARGUMENTS for a file path that climbs out
 /// of the table.
+storage::ObjectInfo find_metadata_object(const storage::ObjectStore& store, std::string_view table_path,
+                                         const MetadataLocationOptions& options);
+/// Its path alone.
 std::string find_metadata_file(const storage::ObjectStore& store, std::string_view table_path,
                                const MetadataLocationOptions& options);
 

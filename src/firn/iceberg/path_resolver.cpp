@@ -41,11 +41,17 @@ Split split(std::string_view text) {
     }
     if (scheme == "s3a" || scheme == "s3n") scheme = "s3";
     if (scheme == "abfs" || scheme == "wasb" || scheme == "wasbs") scheme = "abfss";
+    if (scheme == "gcs") scheme = "gs";
     if (rest.substr(0, 2) != "//") return {scheme + "://", rest};
     rest.remove_prefix(2);
     size_t slash = rest.find('/');
     if (slash == rest.npos) slash = rest.size();
-    return {scheme + "://" + std::string(rest.substr(0, slash)), rest.substr(slash)};
+    std::string authority(rest.substr(0, slash));
+    // One account of Azure has two host names, by the interface that is spoken.
+    constexpr std::string_view blob = ".blob.core.";
+    if (const size_t at = authority.find(blob); scheme == "abfss" && at != authority.npos)
+        authority.replace(at, blob.size(), ".dfs.core.");
+    return {scheme + "://" + authority, rest.substr(slash)};
 }
 
 /// Joins the segments of a path again without empty ones, `.` and `..`. Sets `escaped` when `..` goes above the begin.

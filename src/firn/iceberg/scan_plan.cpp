@@ -159,9 +159,15 @@ public:
     }
 
 private:
+    /// Threads that read manifests. Where each costs a round trip, waiting and not work is what takes the time.
+    size_t readers() const {
+        constexpr size_t kRemoteReaders = 32;
+        return table_.store().is_remote() ? std::max(options_.threads, kRemoteReaders) : options_.threads;
+    }
+
     void read_data(const std::vector<const ManifestFile*>& manifests) {
         std::vector<ManifestResult> results(manifests.size());
-        parallel_for(manifests.size(), options_.threads, [&](size_t i) {
+        parallel_for(manifests.size(), readers(), [&](size_t i) {
             check_cancelled();
             results[i] = read_manifest(*manifests[i]);
         });
@@ -220,7 +226,7 @@ private:
 
     void assign_deletes(const std::vector<const ManifestFile*>& manifests) {
         std::vector<std::shared_ptr<const Manifest>> read(manifests.size());
-        parallel_for(manifests.size(), options_.threads, [&](size_t i) { read[i] = table_.manifest(*manifests[i]); });
+        parallel_for(manifests.size(), readers(), [&](size_t i) { read[i] = table_.manifest(*manifests[i]); });
         DeleteIndex index(table_, std::move(read));
         for (auto& planned : plan_.files) planned.deletes = index.find(planned);
         plan_.delete_files = index.take_files();

@@ -47,19 +47,48 @@ std::shared_ptr<const T> cached(const std::shared_ptr<MetadataCache>& cache, con
     return load().first;
 }
 
+/// Parsed from the store's object, through the cache. Parse gives the value and its bytes in memory. Remote objects are
+/// read by one request, and none where they are cached: metadata files are never written twice under one name, but
+/// for a table that was dropped and made anew, whose file the listing's size and etag tell apart.
+template <typename T, typename Parse>
+std::shared_ptr<const T> load(const storage::ObjectStore& store, const storage::ObjectInfo& known,
+                              const std::shared_ptr<MetadataCache>& cache, std::string_view what, uint64_t limit,
+                              const Parse& parse) {
+    if (!store.is_remote()) {
+        const auto file = store.open(known.path);
+        return cached<T>(cache, version_key(file->info(), what), [&] { return parse(Bytes(*file, limit).view()); });
+    }
+    return cached<T>(cache, store.identity() + "\n" + version_key(known, what), [&] {
+        const std::string bytes = store.read_all(known.path, limit);
+        count_event(ProfileEvent::StorageReadRequests);
+        count_event(ProfileEvent::ReadBytesFromStorage, bytes.size());
+        return parse(std::string_view(bytes));
+    });
+}
+
+storage::ObjectInfo named(std::string path) {
+    storage::ObjectInfo info;
+    info.path = std::move(path);
+    return info;
+}
+
 }  // namespace
 
 TableFiles TableFiles::open(std::shared_ptr<storage::ObjectStore> store, std::string_view opened_at,
-                            std::string_view metadata_file, std::shared_ptr<MetadataCache> cache) {
+                            const storage::ObjectInfo& metadata_file, std::shared_ptr<MetadataCache> cache) {
+    auto metadata =
+        load<TableMetadata>(*store, metadata_file, cache, "metadata", kMaxMetadataBytes, [&](std::string_view bytes) {
+            return std::pair(parse_table_metadata(bytes, metadata_file.path), bytes.size() * kMetadataMemoryFactor);
+        });
+    return of(std::move(store), opened_at, std::move(metadata), std::move(cache));
+}
+
+TableFiles TableFiles::of(std::shared_ptr<storage::ObjectStore> store, std::string_view opened_at,
+                          std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<MetadataCache> cache) {
     TableFiles table;
     table.store_ = std::move(store);
     table.cache_ = std::move(cache);
-    const auto file = table.store_->open(metadata_file);
-    table.metadata_ = cached<TableMetadata>(table.cache_, version_key(file->info(), "metadata"), [&] {
-        const Bytes bytes(*file, kMaxMetadataBytes);
-        return std::pair(parse_table_metadata(bytes.view(), metadata_file),
-                         bytes.view().size() * kMetadataMemoryFactor);
-    });
+    table.metadata_ = std::move(metadata);
     table.paths_ = std::make_shared<PathResolver>(table.metadata_->location, opened_at);
     return table;
 }
@@ -67,25 +96,22 @@ TableFiles TableFiles::open(std::shared_ptr<storage::ObjectStore> store, std::st
 std::shared_ptr<const ManifestList> TableFiles::manifest_list(const Snapshot& snapshot) const {
     if (snapshot.manifest_list.empty()) return ManifestList::of_paths(snapshot.manifests, snapshot.snapshot_id);
     const std::string path = paths_->resolve(snapshot.manifest_list);
-    const auto file = store_->open(path);
-    return cached<ManifestList>(cache_, version_key(file->info(), "manifest list"), [&] {
-        const Bytes bytes(*file, kMaxManifestBytes);
-        auto list = parse_manifest_list(bytes.view(), path);
-        const size_t memory = list->memory_bytes();
-        return std::pair(std::move(list), memory);
-    });
+    return load<ManifestList>(*store_, named(path), cache_, "manifest list", kMaxManifestBytes,
+                              [&](std::string_view bytes) {
+                                  auto list = parse_manifest_list(bytes, path);
+                                  const size_t memory = list->memory_bytes();
+                                  return std::pair(std::move(list), memory);
+                              });
 }
 
 std::shared_ptr<const Manifest> TableFiles::manifest(const ManifestFile& entry) const {
     const std::string path = paths_->resolve(entry.path);
-    const auto file = store_->open(path);
     const auto inherited = ManifestInheritance::of(entry);
     const std::string what = fmt::format("manifest {} {} {} {}", inherited.sequence_number, inherited.snapshot_id,
                                          inherited.spec_id, inherited.first_row_id.value_or(-1));
-    return cached<Manifest>(cache_, version_key(file->info(), what), [&] {
+    return load<Manifest>(*store_, named(path), cache_, what, kMaxManifestBytes, [&](std::string_view bytes) {
         count_event(ProfileEvent::IcebergManifestFilesRead);
-        const Bytes bytes(*file, kMaxManifestBytes);
-        auto manifest = parse_manifest(bytes.view(), path, inherited);
+        auto manifest = parse_manifest(bytes, path, inherited);
         const size_t memory = manifest->memory_bytes();
         return std::pair(std::move(manifest), memory);
     });

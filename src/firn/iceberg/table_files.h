@@ -17,9 +17,12 @@ namespace firn::iceberg {
 /// A table as one metadata file describes it. Immutable, thread-safe; cheap to copy.
 class TableFiles {
 public:
-    /// opened_at: the table's folder. metadata_file: the store's path of the metadata file. cache: null = none.
+    /// opened_at: the table's folder. metadata_file: as find_metadata_object gives it. cache: null = none.
     static TableFiles open(std::shared_ptr<storage::ObjectStore> store, std::string_view opened_at,
-                           std::string_view metadata_file, std::shared_ptr<MetadataCache> cache);
+                           const storage::ObjectInfo& metadata_file, std::shared_ptr<MetadataCache> cache);
+    /// With metadata that is parsed already: a catalog's reply.
+    static TableFiles of(std::shared_ptr<storage::ObjectStore> store, std::string_view opened_at,
+                         std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<MetadataCache> cache);
 
     const TableMetadata& metadata() const { return *metadata_; }
     const std::shared_ptr<const TableMetadata>& metadata_ptr() const { return metadata_; }

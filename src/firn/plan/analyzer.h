@@ -23,7 +23,7 @@ struct ResolvedTable {
 };
 
 /// An argument of a table function. `value`: one row, where the argument is a constant expression; null where it is not
-/// (a bare word such as a format's name, a query): look at `expr` then.
+/// (a bare word such as a format's name, a query): look at `expr` then. Of `name = value` it is the value.
 struct TableFunctionArgument {
     sql::ExprPtr expr;
     VectorPtr value;

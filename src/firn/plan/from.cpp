@@ -168,15 +168,19 @@ Scope::TableRows Scope::resolve_table_function(const sql::TableExpr& table) {
     std::vector<TableFunctionArgument> arguments;
     for (const sql::ExprPtr& argument : function.args) {
         TableFunctionArgument described{argument, nullptr};
-        const bool word = argument->is(sql::ExprKind::Identifier);
-        if (!word || find_alias(argument->parts)) {
-            const bool names_only = argument->is(sql::ExprKind::Function) &&
-                                    functions::FunctionRegistry::instance().find(argument->name) == nullptr;
+        // name = value: the value is what is evaluated.
+        const bool named = argument->is_function("equals") && argument->args.size() == 2 &&
+                           argument->args[0]->is(sql::ExprKind::Identifier) && !find_alias(argument->args[0]->parts);
+        const sql::Expr& given = named ? *argument->args[1] : *argument;
+        const bool word = given.is(sql::ExprKind::Identifier);
+        if (!word || find_alias(given.parts)) {
+            const bool names_only = given.is(sql::ExprKind::Function) &&
+                                    functions::FunctionRegistry::instance().find(given.name) == nullptr;
             if (!names_only) {
-                const ExpressionPtr value = resolve_unaliased(*argument);
+                const ExpressionPtr value = resolve_unaliased(given);
                 if (value->kind != Expression::Kind::Constant)
-                    fail(ErrorCode::BAD_ARGUMENTS, "Argument of table function {} must be constant: {}", function.name,
-                         sql::column_name(*argument));
+                    fail(ErrorCode::BAD_ARGUMENTS, "Argument {} of table function {} must be constant",
+                         arguments.size() + 1, function.name);
                 described.value = value->constant;
             }
         }

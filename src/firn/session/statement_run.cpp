@@ -195,7 +195,7 @@ void StatementRun::run() {
         }
         default:
             fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables yet: this statement is not supported: {}",
-                 sql::format_statement(statement_));
+                 sql::format_statement(statement_, {.hide_secrets = true}));
     }
 }
 
@@ -293,7 +293,8 @@ void StatementRun::run_explain(const sql::ExplainStatement& statement) {
     std::vector<std::vector<std::string>> rows;
     const auto* query = dynamic_cast<const sql::QueryStatement*>(statement.statement.get());
     if (statement.explain == sql::ExplainKind::Syntax) {
-        const std::string printed = sql::format_statement(*statement.statement, {.multi_line = true});
+        const std::string printed =
+            sql::format_statement(*statement.statement, {.multi_line = true, .hide_secrets = true});
         for (size_t at = 0; at <= printed.size();) {
             const size_t end = std::min(printed.find('\n', at), printed.size());
             rows.push_back({printed.substr(at, end - at)});

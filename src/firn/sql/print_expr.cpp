@@ -2,6 +2,7 @@
 #include "firn/sql/lexer.h"
 #include "firn/sql/number.h"
 #include "firn/sql/printer_impl.h"
+#include "firn/sql/secrets.h"
 
 namespace firn::sql {
 namespace {
@@ -307,7 +308,7 @@ void Printer::call(const Expr& expr) {
         bracketed_query(*expr.args[0]->query);
         out_.pop_back();
     } else {
-        list(expr.args);
+        list(hide_secrets_ ? shown_arguments(expr) : expr.args);
     }
     if (!expr.settings.empty()) {
         *this << (expr.args.empty() ? "SETTINGS " : ", SETTINGS ");

@@ -10,6 +10,8 @@ namespace firn::sql {
 
 struct PrintOptions {
     bool multi_line = false;  // clauses and list items on lines of their own, indented by 4
+    bool hide_secrets =
+        false;  // '[HIDDEN]' where keys and tokens stand (secrets.h); such text does not parse to the same
 };
 
 std::string format_expr(const Expr& expr, const PrintOptions& options = {});

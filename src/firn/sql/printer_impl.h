@@ -10,7 +10,8 @@ namespace firn::sql {
 
 class Printer {
 public:
-    explicit Printer(const PrintOptions& options) : multi_line_(options.multi_line) {}
+    explicit Printer(const PrintOptions& options)
+        : multi_line_(options.multi_line), hide_secrets_(options.hide_secrets) {}
 
     std::string take() { return std::move(out_); }
 
@@ -94,6 +95,7 @@ private:
 
     std::string out_;
     bool multi_line_;
+    bool hide_secrets_;
     size_t indent_ = 0;
 };
 

@@ -12,6 +12,7 @@ class LocalStore final : public ObjectStore {
 public:
     ObjectInfo stat(std::string_view path) const override;
     std::optional<ObjectInfo> try_stat(std::string_view path) const override;
+    using ObjectStore::open;
     std::shared_ptr<const OpenFile> open(std::string_view path) const override;
     std::string read_all(std::string_view path, uint64_t limit) const override;
     std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override;

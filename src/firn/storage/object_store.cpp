@@ -4,6 +4,16 @@
 
 namespace firn::storage {
 
+BufferPtr OpenFile::read_buffer(uint64_t offset, uint64_t length) const {
+    auto buffer = Buffer::allocate(length);
+    read_at(offset, {buffer->mutable_as<uint8_t>(), length});
+    return buffer;
+}
+
+void ObjectStore::remove_all(std::span<const std::string> paths) {
+    for (const std::string& path : paths) remove(path);
+}
+
 void ObjectStore::read(std::string_view path, uint64_t offset, std::span<uint8_t> out) const {
     open(path)->read_at(offset, out);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/functions/function.h"
 #include "firn/sql/printer.h"
 #include "firn/storage/local_store.h"
 #include "firn/table/table_functions.h"
@@ -21,11 +22,17 @@ std::string literal_text(const sql::Literal& literal) {
 
 /// The table function that reads what an engine names.
 std::string function_of_engine(const std::string& engine) {
-    if (engine == "IcebergLocal") return "icebergLocal";
-    if (engine == "File") return "file";
-    if (engine.starts_with("Iceberg"))
-        fail(ErrorCode::NOT_IMPLEMENTED,
-             "Table engine {} is not there yet: firn reads local tables with IcebergLocal('path')", engine);
+    static const std::map<std::string, std::string, std::less<>> functions{{"IcebergLocal", "icebergLocal"},
+                                                                           {"Iceberg", "iceberg"},
+                                                                           {"IcebergS3", "icebergS3"},
+                                                                           {"IcebergAzure", "icebergAzure"},
+                                                                           {"IcebergHDFS", "icebergHDFS"},
+                                                                           {"File", "file"},
+                                                                           {"S3", "s3"},
+                                                                           {"GCS", "gcs"},
+                                                                           {"AzureBlobStorage", "azureBlobStorage"},
+                                                                           {"HDFS", "hdfs"}};
+    if (const auto found = functions.find(engine); found != functions.end()) return found->second;
     fail(ErrorCode::UNKNOWN_STORAGE, "Unknown table engine {}", engine);
 }
 
@@ -48,8 +55,7 @@ public:
         call.name = function_of_engine(entry->engine);
         call.settings = settings_;
         call.catalog = &catalog_;
-        for (const auto& argument : entry->arguments)
-            call.arguments.push_back({nullptr, make_string_value(make_type(TypeId::String), argument)});
+        call.arguments = entry->arguments;
         for (const auto& [setting, value] : entry->settings) call.settings.set(setting, value);
         return plan::ResolvedTable{(*find_table_function(call.name))(call), nullptr};
     }
@@ -163,13 +169,13 @@ void Catalog::create_table(const sql::CreateTableStatement& statement, const Set
              "columns to read one that exists");
     TableEntry entry;
     entry.engine = engine.name;
-    entry.create_query = sql::format_statement(statement, {.multi_line = true});
+    entry.create_query = sql::format_statement(statement, {.multi_line = true, .hide_secrets = true});
     TableCall call;
     call.name = function;
     call.arguments = constant_arguments(engine.args, context);
     call.settings = settings;
     call.catalog = this;
-    for (size_t i = 0; i < call.arguments.size(); ++i) entry.arguments.push_back(call.text(i, "a string"));
+    entry.arguments = call.arguments;
     for (const auto& [name, value] : engine.settings) entry.settings.emplace_back(name, literal_text(value));
     for (const auto& change : statement.storage.settings)
         entry.settings.emplace_back(change.name, literal_text(change.value));
@@ -187,7 +193,7 @@ void Catalog::create_view(const sql::CreateViewStatement& statement) {
     }
     TableEntry entry;
     entry.engine = "View";
-    entry.create_query = sql::format_statement(statement, {.multi_line = true});
+    entry.create_query = sql::format_statement(statement, {.multi_line = true, .hide_secrets = true});
     entry.view = statement.query;
     tables[statement.view.table] = std::move(entry);
 }
@@ -207,8 +213,14 @@ std::vector<plan::TableFunctionArgument> constant_arguments(const std::vector<sq
                                                             const plan::AnalyzerContext& context) {
     std::vector<plan::TableFunctionArgument> out;
     for (const auto& argument : arguments) {
-        const bool word = argument->is(sql::ExprKind::Identifier);
-        out.push_back({argument, word ? nullptr : plan::evaluate_constant(*argument, context)});
+        // A word (NOSIGN), a name with a value (format = 'ORC') whose value alone is evaluated, extra_credentials(…).
+        const bool named = argument->is_function("equals") && argument->args.size() == 2 &&
+                           argument->args[0]->is(sql::ExprKind::Identifier);
+        const sql::Expr& value = named ? *argument->args[1] : *argument;
+        const bool constant =
+            !value.is(sql::ExprKind::Identifier) &&
+            !(value.is(sql::ExprKind::Function) && functions::FunctionRegistry::instance().find(value.name) == nullptr);
+        out.push_back({argument, constant ? plan::evaluate_constant(value, context) : nullptr});
     }
     return out;
 }

@@ -18,8 +18,8 @@ namespace firn::table {
 
 /// Named tables of one engine: what CREATE TABLE kept. Makes its source anew for each query, as settings say.
 struct TableEntry {
-    std::string engine;                  // "IcebergLocal"
-    std::vector<std::string> arguments;  // 'path', format
+    std::string engine;  // "IcebergLocal"
+    std::vector<plan::TableFunctionArgument> arguments;
     std::vector<std::pair<std::string, std::string>> settings;
     std::string create_query;  // as SHOW CREATE TABLE prints it
     sql::QueryPtr view;        // a view's query

@@ -9,6 +9,18 @@
 namespace firn::table {
 
 /// Errors name the file. Formats that data and delete files do not have are ICEBERG_SPECIFICATION_VIOLATION.
-std::shared_ptr<const file::DataFile> open_file(const iceberg::TableFiles& table, const iceberg::FileRef& file);
+/// `ahead`: what begin_opening gave for the file, or null.
+std::shared_ptr<const file::DataFile> open_file(const iceberg::TableFiles& table, const iceberg::FileRef& file,
+                                                std::shared_ptr<const storage::OpenFile> ahead = nullptr);
+
+/// A file whose footer is on its way.
+struct FileAhead {
+    std::shared_ptr<const storage::OpenFile> file;
+    std::shared_ptr<const void> bytes;  // kept till the footer is read
+};
+
+/// Asks remote storage for the footer (of small files: all) without waiting. Empty for local files, and where the footer
+/// is in the cache.
+FileAhead begin_opening(const iceberg::TableFiles& table, const iceberg::FileRef& file);
 
 }  // namespace firn::table

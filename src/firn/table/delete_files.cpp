@@ -186,7 +186,9 @@ const DeleteLoader::Loaded& DeleteLoader::get(uint32_t index) {
         if (manifest.is_deletion_vector(file.entry)) {
             const std::string path = table_.paths().resolve(file.path());
             const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
-            const auto opened = table_.store().open(path);
+            storage::ObjectInfo known;
+            known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
+            const auto opened = table_.store().open(path, known);
             if (!offset || !size || *offset < 0 || *size < 0 || static_cast<uint64_t>(*size) > kMaxVectorBytes ||
                 static_cast<uint64_t>(*offset) + static_cast<uint64_t>(*size) > opened->size())
                 fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,

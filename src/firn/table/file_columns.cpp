@@ -17,7 +17,7 @@ VectorPtr virtual_value(const IcebergSource& source, const iceberg::PlannedFile&
     const std::string path = table.paths().resolve(planned.file.path());
     switch (column) {
         case VirtualColumn::Path:
-            return make_string_value(type, path);
+            return make_string_value(type, table.store().shown_path(path));
         case VirtualColumn::File:
             return make_string_value(type, path.substr(path.rfind('/') + 1));
         case VirtualColumn::Size:

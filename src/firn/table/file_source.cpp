@@ -6,13 +6,16 @@
 #include <mutex>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
+#include "firn/base/thread_pool.h"
 #include "firn/exec/filter.h"
 #include "firn/file/data_file.h"
 #include "firn/iceberg/path_resolver.h"
 #include "firn/table/table_functions.h"
+#include "firn/table/table_location.h"
 #include "firn/vector/builder.h"
 
 namespace firn::table {
@@ -201,15 +204,16 @@ std::optional<file::Format> named_format(std::string name) {
     return std::nullopt;
 }
 
-file::Format format_of(const TableCall& call, const storage::OpenFile& opened) {
-    const std::string given = call.arguments.size() > 1 ? call.text(1, "a format") : "auto";
+file::Format format_of(const std::string& function, const std::string& given, const storage::OpenFile& opened) {
     if (const auto format = named_format(given)) return *format;
     if (given != "auto")
-        fail(ErrorCode::NOT_IMPLEMENTED, "file(): format {} is not there yet; Parquet, ORC and Avro are", given);
+        fail(ErrorCode::NOT_IMPLEMENTED, "{}(): format {} is not there yet; Parquet, ORC and Avro are", function,
+             given);
     const std::string& path = opened.info().path;
     if (const auto format = named_format(path.substr(path.rfind('.') + 1))) return *format;
     if (const auto format = file::detect_format(opened)) return *format;
-    fail(ErrorCode::NOT_IMPLEMENTED, "file(): {} is none of Parquet, ORC and Avro, the formats that firn reads", path);
+    fail(ErrorCode::NOT_IMPLEMENTED, "{}(): {} is none of Parquet, ORC and Avro, the formats that firn reads", function,
+         path);
 }
 
 void check_same_columns(const InputFile& first, const InputFile& other) {
@@ -218,7 +222,7 @@ void check_same_columns(const InputFile& first, const InputFile& other) {
     bool same = a.size() == b.size();
     for (size_t i = 0; same && i < a.size(); ++i) same = a[i].name == b[i].name && same_type(a[i].type, b[i].type);
     if (!same)
-        fail(ErrorCode::NOT_IMPLEMENTED, "file(): {} and {} have different columns, and are not yet read together",
+        fail(ErrorCode::NOT_IMPLEMENTED, "{} and {} have different columns, and are not yet read together",
              first.info.path, other.info.path);
 }
 
@@ -236,13 +240,87 @@ std::shared_ptr<const plan::Source> file_table(const TableCall& call) {
         if (!call.catalog->store()->try_stat(path))
             fail(ErrorCode::CANNOT_STAT, "Cannot stat file {}: there is no such file", path);
         auto opened = call.catalog->store()->open(path);
-        const file::Format format = format_of(call, *opened);
+        const std::string given = call.arguments.size() > 1 ? call.text(1, "a format") : "auto";
+        const file::Format format = format_of("file", given, *opened);
         InputFile input{opened->info(), file::open_data_file(opened, format)};
         if (!files.empty()) check_same_columns(files[0], input);
         files.push_back(std::move(input));
     }
     const size_t batch_rows = std::clamp<size_t>(call.settings.get_uint("max_block_size"), 1, kBatchRows);
     return std::make_shared<FileSource>(std::move(files), "file('" + pattern + "')", batch_rows);
+}
+
+namespace {
+
+constexpr std::string_view kPatternSigns = "*?[{";
+
+/// A path with *, ?, ** and {a,b} as a regular expression of the whole path.
+std::string regex_of(std::string_view pattern) {
+    std::string out;
+    int braces = 0;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+        const char c = pattern[i];
+        if (c == '*' && i + 1 < pattern.size() && pattern[i + 1] == '*') {
+            out += ".*";
+            ++i;
+        } else if (c == '*') {
+            out += "[^/]*";
+        } else if (c == '?') {
+            out += "[^/]";
+        } else if (c == '{') {
+            out += "(?:";
+            ++braces;
+        } else if (c == '}' && braces > 0) {
+            out += ')';
+            --braces;
+        } else if (c == ',' && braces > 0) {
+            out += '|';
+        } else {
+            out += RE2::QuoteMeta(std::string(1, c));
+        }
+    }
+    return out;
+}
+
+/// The objects that a path or pattern names, in order of path.
+std::vector<storage::ObjectInfo> matching_objects(const storage::ObjectStore& store, const std::string& pattern) {
+    const size_t begin = pattern.find("://") + 3;
+    const size_t sign = pattern.find_first_of(kPatternSigns, begin);
+    if (sign == std::string::npos) {
+        storage::ObjectInfo one;
+        one.path = pattern;
+        return {one};
+    }
+    const RE2 regex(regex_of(pattern));
+    if (!regex.ok()) fail(ErrorCode::CANNOT_COMPILE_REGEXP, "The pattern of {} is not understood", pattern);
+    auto found = store.list(pattern.substr(0, pattern.rfind('/', sign)), true);
+    std::erase_if(found, [&](const storage::ObjectInfo& info) { return !RE2::FullMatch(info.path, regex); });
+    return found;
+}
+
+}  // namespace
+
+std::shared_ptr<const plan::Source> remote_files(const TableCall& call) {
+    constexpr size_t kOpenAtOnce = 32;
+    const LocationArguments location = parse_location(call, *storage_of_function(call.name));
+    if (location.structure != "auto")
+        fail(ErrorCode::NOT_IMPLEMENTED, "{} with a structure is not there yet: its columns are those of the file",
+             call.name);
+    const auto store = storage::open_storage(location.access);
+    const auto objects = matching_objects(*store, location.root);
+    if (objects.empty()) fail(ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE, "{}: no file matches", location.shown);
+    std::vector<InputFile> files(objects.size());
+    parallel_for(objects.size(), kOpenAtOnce, [&](size_t i) {
+        const bool known = !objects[i].etag.empty() || objects[i].size;
+        auto opened = known ? store->open(objects[i].path, objects[i]) : store->open(objects[i].path);
+        const file::Format format = format_of(call.name, location.format, *opened);
+        files[i].info = opened->info();
+        files[i].info.path = store->shown_path(opened->info().path);
+        files[i].file = file::open_data_file(std::move(opened), format);
+    });
+    for (size_t i = 1; i < files.size(); ++i) check_same_columns(files[0], files[i]);
+    const size_t batch_rows = std::clamp<size_t>(call.settings.get_uint("max_block_size"), 1, kBatchRows);
+    return std::make_shared<FileSource>(std::move(files), location.shown, batch_rows);
 }
 
 }  // namespace firn::table

@@ -16,6 +16,10 @@
 namespace firn::table {
 namespace {
 
+/// Of remote storage: how many files and units are asked for before their turn.
+constexpr size_t kFilesAhead = 24;
+constexpr size_t kUnitsAhead = 4;
+
 std::vector<size_t> columns_of(const plan::Expression& expression, size_t columns) {
     std::vector<bool> used(columns, false);
     plan::mark_columns(expression, used);
@@ -123,6 +127,7 @@ std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
         if (!units_.empty()) {
             UnitWork work = std::move(units_.front());
             units_.pop_front();
+            look_ahead_in_units();
             lock.unlock();
             return make_unit_task(context_, std::move(work));
         }
@@ -132,14 +137,16 @@ std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
             opened_.wait(lock);
             continue;
         }
-        const auto& planned = context_.plan.files[next_file_++];
+        const size_t file = next_file_++;
+        const auto& planned = context_.plan.files[file];
+        look_ahead(file);
         ++opening_;
         lock.unlock();
         std::vector<UnitWork> found;
         std::exception_ptr error;
         try {
             check_cancelled();
-            found = open(planned);
+            found = open(file);
         } catch (Error& failure) {
             if (failure.message().find(planned.file.path()) == std::string::npos)
                 failure.add_context(fmt::format("In data file {}: ", planned.file.path()));
@@ -151,17 +158,51 @@ std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
         --opening_;
         if (error) failed_ = true;
         std::move(found.begin(), found.end(), std::back_inserter(units_));
+        look_ahead_in_units();
         opened_.notify_all();
         if (error) std::rethrow_exception(error);
     }
 }
 
-std::vector<UnitWork> IcebergScan::open(const iceberg::PlannedFile& planned) {
+void IcebergScan::look_ahead(size_t file) {
+    const auto& table = context_.source->table();
+    const bool whole = !context_.request.limit;
+    if (!table.store().is_remote() || (file == 0 && context_.plan.files.size() == 1)) return;
+    // A LIMIT may be reached soon: fewer files are asked for in vain.
+    const size_t window = whole ? kFilesAhead : 2;
+    const size_t end = std::min(context_.plan.files.size(), file + 1 + window);
+    for (asked_files_ = std::max(asked_files_, file); asked_files_ < end; ++asked_files_) {
+        FileAhead ahead = begin_opening(table, context_.plan.files[asked_files_].file);
+        if (ahead.file) files_ahead_[asked_files_] = std::move(ahead);
+    }
+}
+
+void IcebergScan::look_ahead_in_units() {
+    if (!context_.source->table().store().is_remote()) return;
+    for (size_t i = 0; i < std::min(units_.size(), kUnitsAhead); ++i) {
+        UnitWork& work = units_[i];
+        if (work.asked_ahead) continue;
+        work.asked_ahead = true;
+        std::vector<file::ReadField> reads;
+        for (const auto* columns : {&work.file->columns, &work.file->key_columns})
+            for (const auto& column : *columns)
+                if (column.source >= 0 && column.type) reads.push_back(column);
+        work.ahead = work.file->file->read_ahead(work.unit, reads);
+    }
+}
+
+std::vector<UnitWork> IcebergScan::open(size_t file) {
+    const auto& planned = context_.plan.files[file];
+    FileAhead ahead;
+    {
+        std::lock_guard lock(mutex_);
+        if (auto found = files_ahead_.extract(file)) ahead = std::move(found.mapped());
+    }
     if (file_is_skipped(context_, planned)) return {};
     const auto& table = context_.source->table();
     auto opened = std::make_shared<OpenedFile>();
     opened->planned = &planned;
-    opened->file = open_file(table, planned.file);
+    opened->file = open_file(table, planned.file, std::move(ahead.file));
     count_event(ProfileEvent::EngineFileLikeReadFiles);
     const FileFields fields(*opened->file, table.metadata().name_mapping.get());
     resolve_columns(context_, fields, *opened);

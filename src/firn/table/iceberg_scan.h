@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "firn/file/data_file.h"
 #include "firn/iceberg/scan_plan.h"
 #include "firn/plan/source.h"
+#include "firn/table/data_files.h"
 #include "firn/table/delete_files.h"
 #include "firn/table/filter_predicate.h"
 #include "firn/table/iceberg_source.h"
@@ -56,6 +58,8 @@ struct UnitWork {
     size_t unit = 0;
     bool all_match = false;
     std::vector<std::pair<uint64_t, uint64_t>> ranges;  // [begin, end), ascending
+    std::shared_ptr<const void> ahead = nullptr;        // bytes that storage has been asked for
+    bool asked_ahead = false;
 };
 
 class IcebergScan : public plan::Scan {
@@ -73,7 +77,10 @@ private:
     void answer_from_metadata();
     bool limit_reached() const;
     /// Opens a file and says what of it has to be read.
-    std::vector<UnitWork> open(const iceberg::PlannedFile& planned);
+    std::vector<UnitWork> open(size_t file);
+    /// Remote storage: asks for the footers of the files that come next, and for what the next units will read.
+    void look_ahead(size_t file);
+    void look_ahead_in_units();
 
     ScanContext context_;
     std::optional<uint64_t> row_estimate_;
@@ -83,6 +90,8 @@ private:
     std::mutex mutex_;
     std::condition_variable opened_;
     std::deque<UnitWork> units_;
+    std::map<size_t, FileAhead> files_ahead_;
+    size_t asked_files_ = 0;  // files below this one have been asked for
     size_t next_file_ = 0;
     size_t opening_ = 0;
     bool failed_ = false;

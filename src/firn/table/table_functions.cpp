@@ -5,8 +5,8 @@
 #include "firn/base/error.h"
 #include "firn/functions/function.h"
 #include "firn/iceberg/metadata_location.h"
-#include "firn/iceberg/path_resolver.h"
 #include "firn/table/iceberg_source.h"
+#include "firn/table/table_location.h"
 
 namespace firn::table {
 
@@ -40,47 +40,55 @@ void TableCall::expect_arguments(size_t least, size_t most) const {
 
 const TableFunction* find_table_function(std::string_view name) {
     static const std::map<std::string, TableFunction, std::less<>> functions{
-        {"icebergLocal", iceberg_local},    {"file", file_table},
-        {"numbers", numbers_table},         {"numbers_mt", numbers_table},
-        {"zeros", numbers_table},           {"zeros_mt", numbers_table},
-        {"generate_series", numbers_table}, {"generateSeries", numbers_table},
+        {"icebergLocal", iceberg_table},
+        {"iceberg", iceberg_table},
+        {"icebergS3", iceberg_table},
+        {"icebergAzure", iceberg_table},
+        {"icebergHDFS", iceberg_table},
+        {"file", file_table},
+        {"s3", remote_files},
+        {"gcs", remote_files},
+        {"azureBlobStorage", remote_files},
+        {"hdfs", remote_files},
+        {"numbers", numbers_table},
+        {"numbers_mt", numbers_table},
+        {"zeros", numbers_table},
+        {"zeros_mt", numbers_table},
+        {"generate_series", numbers_table},
+        {"generateSeries", numbers_table},
     };
-    static const std::map<std::string, int, std::less<>> later{{"iceberg", 0},
-                                                               {"icebergS3", 0},
-                                                               {"icebergAzure", 0},
-                                                               {"icebergHDFS", 0},
-                                                               {"icebergCluster", 0},
-                                                               {"icebergS3Cluster", 0},
-                                                               {"icebergAzureCluster", 0},
-                                                               {"icebergHDFSCluster", 0},
-                                                               {"s3", 0},
-                                                               {"url", 0},
-                                                               {"azureBlobStorage", 0},
-                                                               {"hdfs", 0}};
+    static const std::map<std::string, int, std::less<>> later{{"icebergCluster", 0},      {"icebergS3Cluster", 0},
+                                                               {"icebergAzureCluster", 0}, {"icebergHDFSCluster", 0},
+                                                               {"s3Cluster", 0},           {"url", 0}};
     if (later.contains(name))
         fail(ErrorCode::NOT_IMPLEMENTED,
-             "Table function '{}' is not there yet: firn reads local tables with icebergLocal('path') and file('path')",
+             "Table function '{}' is not there yet: firn reads tables with icebergLocal, icebergS3, icebergAzure and "
+             "icebergHDFS, and files with file, s3, azureBlobStorage and hdfs",
              name);
     const auto found = functions.find(name);
     return found == functions.end() ? nullptr : &found->second;
 }
 
-std::shared_ptr<const plan::Source> iceberg_local(const TableCall& call) {
-    call.expect_arguments(1, 3);
-    const std::string path = iceberg::local_path(call.text(0, "the table's path"));
-    if (call.arguments.size() > 1) call.text(1, "the data files' format");
+std::shared_ptr<const plan::Source> iceberg_table(const TableCall& call) {
+    LocationArguments location = parse_location(call, *storage_of_function(call.name));
+    return iceberg_at(call, location);
+}
+
+std::shared_ptr<const plan::Source> iceberg_at(const TableCall& call, const LocationArguments& location) {
     const Settings& settings = call.settings;
+    const auto store =
+        location.kind == StorageKind::Local ? call.catalog->store() : storage::open_storage(location.access);
     iceberg::MetadataLocationOptions options;
     options.metadata_file_path = settings.get_string("iceberg_metadata_file_path");
     options.table_uuid = settings.get_string("iceberg_metadata_table_uuid");
     options.by_last_updated_ms = settings.get_bool("iceberg_recent_metadata_file_by_last_updated_ms_field");
     options.use_version_hint = settings.get_bool("iceberg_use_version_hint");
-    const std::string metadata_file = iceberg::find_metadata_file(*call.catalog->store(), path, options);
+    const auto metadata_file = iceberg::find_metadata_object(*store, location.root, options);
     auto cache = settings.get_bool("use_iceberg_metadata_files_cache") ? call.catalog->cache() : nullptr;
-    auto table = iceberg::TableFiles::open(call.catalog->store(), path, metadata_file, std::move(cache));
+    auto table = iceberg::TableFiles::open(store, location.root, metadata_file, std::move(cache));
     const SnapshotChoice choice = choose_snapshot(table.metadata(), settings);
     return std::make_shared<IcebergSource>(std::move(table), choice, IcebergReadOptions::from(settings),
-                                           "icebergLocal('" + path + "')");
+                                           location.shown);
 }
 
 }  // namespace firn::table

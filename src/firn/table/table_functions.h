@@ -30,7 +30,13 @@ using TableFunction = std::function<std::shared_ptr<const plan::Source>(const Ta
 /// Null where there is no such function.
 const TableFunction* find_table_function(std::string_view name);
 
-std::shared_ptr<const plan::Source> iceberg_local(const TableCall& call);
+/// An Iceberg table, on the storage that the function's name says.
+std::shared_ptr<const plan::Source> iceberg_table(const TableCall& call);
+struct LocationArguments;
+/// The same from a location that is known already (a named collection, a disk).
+std::shared_ptr<const plan::Source> iceberg_at(const TableCall& call, const LocationArguments& location);
+/// s3, gcs, azureBlobStorage, hdfs: plain files, with patterns in the path.
+std::shared_ptr<const plan::Source> remote_files(const TableCall& call);
 std::shared_ptr<const plan::Source> file_table(const TableCall& call);
 std::shared_ptr<const plan::Source> numbers_table(const TableCall& call);
 

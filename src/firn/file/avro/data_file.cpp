@@ -270,10 +270,8 @@ std::shared_ptr<const DataFile> open_avro(std::shared_ptr<const storage::OpenFil
     if (mapped.size() == size) {
         open->bytes = Buffer::wrap(mapped.data(), size, file);
     } else {
-        auto bytes = Buffer::allocate(size);
-        file->read_at(0, {bytes->mutable_as<uint8_t>(), size});
+        open->bytes = file->read_buffer(0, size);
         count_event(ProfileEvent::StorageReadRequests);
-        open->bytes = std::move(bytes);
     }
     open->container = std::make_unique<avro::Container>(std::string_view(open->bytes->data(), size), file->info().path);
     open->schema = avro::to_data_schema(open->container->schema(), open->container->file());

@@ -17,9 +17,7 @@ BufferPtr fetch(const std::shared_ptr<const storage::OpenFile>& file, uint64_t o
     if (mapped.size() >= offset && mapped.size() - offset >= length)
         return Buffer::wrap(mapped.data() + offset, length, file);
     count_event(ProfileEvent::StorageReadRequests);
-    auto bytes = Buffer::allocate(length);
-    file->read_at(offset, {bytes->mutable_as<uint8_t>(), length});
-    return bytes;
+    return file->read_buffer(offset, length);
 }
 
 struct Decompressor::Codec {

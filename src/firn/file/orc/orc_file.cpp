@@ -174,7 +174,21 @@ public:
 
     std::unique_ptr<UnitReader> read_unit(size_t unit, std::vector<ReadField> columns) const override {
         if (unit >= units()) fail(ErrorCode::LOGICAL_ERROR, "ORC file {} has no stripe {}", path(), unit);
-        return std::make_unique<OrcUnitReader>(file_, shared_from_this(), tail_, unit, by_index_, std::move(columns));
+        // The reader holds what is read ahead as part of its owner.
+        std::shared_ptr<const void> owner = shared_from_this();
+        if (auto ahead = read_ahead(unit, columns))
+            owner = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+                std::move(owner), std::move(ahead));
+        return std::make_unique<OrcUnitReader>(file_, std::move(owner), tail_, unit, by_index_, std::move(columns));
+    }
+
+    /// The whole stripe, in which streams of all columns lie near to each other.
+    std::shared_ptr<const void> read_ahead(size_t unit, const std::vector<ReadField>&) const override {
+        constexpr uint64_t kReadAheadBytes = uint64_t{64} << 20;
+        if (!file_->is_remote()) return nullptr;
+        const Stripe& stripe = tail_.stripes.at(unit);
+        const uint64_t bytes = stripe.index_length + stripe.data_length + stripe.footer_length;
+        return bytes > kReadAheadBytes ? nullptr : file_->read_ahead({{stripe.offset, bytes}});
     }
 
 private:

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kTail = 8;                 // footer's length, "PAR1"
 constexpr uint64_t kFirstRead = 64 * 1024;  // most footers are whole in it
+constexpr uint64_t kReadAheadBytes = uint64_t{64} << 20;
 
 /// Runs f; names the file in errors that do not yet.
 template <typename F>
@@ -31,6 +32,7 @@ public:
     GroupReader(std::shared_ptr<const ParquetFile> file, size_t unit, const std::vector<ReadField>& columns)
         : file_(std::move(file)), context_{file_->file(), &file_->schema(), &file_->group(unit)} {
         count_event(ProfileEvent::ParquetReadRowGroups);
+        ahead_ = file_->read_ahead(unit, columns);
         columns_.reserve(columns.size());
         for (const ReadField& column : columns) columns_.emplace_back(context_, column);
         for (const ReadField& column : columns) names_.push_back(name_of(column));
@@ -50,10 +52,26 @@ private:
         return column.source < 0 ? std::string() : file_->schema().by_field[static_cast<size_t>(column.source)]->name;
     }
     std::shared_ptr<const ParquetFile> file_;
+    std::shared_ptr<const void> ahead_;
     GroupContext context_;
     std::vector<ColumnReader> columns_;
     std::vector<std::string> names_;
 };
+
+/// The leaves below a field that is read.
+void collect_leaves(const Node& node, std::vector<int>& columns) {
+    if (node.kind == Node::Kind::Leaf) columns.push_back(node.leaf.column);
+    for (const Node& child : node.children) collect_leaves(child, columns);
+}
+
+void collect_leaves(const Schema& schema, const ReadField& field, std::vector<int>& columns) {
+    if (field.source < 0) return;
+    const Node& node = *schema.by_field[static_cast<size_t>(field.source)];
+    // Of a struct only the wanted elements are read, and one leaf that tells which structs are there.
+    const bool part = node.kind == Node::Kind::Struct && !field.children.empty();
+    if (!part) return collect_leaves(node, columns);
+    for (const ReadField& child : field.children) collect_leaves(schema, child, columns);
+}
 
 }  // namespace
 
@@ -205,6 +223,23 @@ VectorPtr ParquetFile::unit_dictionary(size_t unit, int field) const {
     const ColumnChunk& chunk = group(unit).columns[static_cast<size_t>(at->column)];
     if (chunk.encrypted || chunk.elsewhere || !chunk.all_dictionary.value_or(false)) return nullptr;
     return naming(path(), [&] { return LeafReader(file_, chunk, node, at->type).dictionary(); });
+}
+
+std::shared_ptr<const void> ParquetFile::read_ahead(size_t unit, const std::vector<ReadField>& columns) const {
+    if (!file_->is_remote()) return nullptr;
+    std::vector<int> leaves;
+    for (const ReadField& column : columns) collect_leaves(schema_, column, leaves);
+    std::vector<storage::ByteRange> ranges;
+    uint64_t bytes = 0;
+    for (const int column : leaves) {
+        const ColumnChunk& chunk = group(unit).columns[static_cast<size_t>(column)];
+        if (chunk.encrypted || chunk.elsewhere || chunk.begin() < 0 || chunk.compressed_size < 0) continue;
+        // As much as a PageWalker asks for.
+        ranges.push_back(
+            {static_cast<uint64_t>(chunk.begin()), static_cast<uint64_t>(chunk.compressed_size) + kChunkSlack});
+        bytes += static_cast<uint64_t>(chunk.compressed_size);
+    }
+    return bytes > kReadAheadBytes ? nullptr : file_->read_ahead(std::move(ranges));
 }
 
 std::unique_ptr<UnitReader> ParquetFile::read_unit(size_t unit, std::vector<ReadField> columns) const {

@@ -25,6 +25,7 @@ public:
     bool might_contain(size_t unit, int field, const VectorPtr& value) const override;
     VectorPtr unit_dictionary(size_t unit, int field) const override;
     std::unique_ptr<UnitReader> read_unit(size_t unit, std::vector<ReadField> columns) const override;
+    std::shared_ptr<const void> read_ahead(size_t unit, const std::vector<ReadField>& columns) const override;
 
     const std::shared_ptr<const storage::OpenFile>& file() const { return file_; }
     const Schema& schema() const { return schema_; }

@@ -19,17 +19,15 @@ void PageWalker::load() {
     const uint64_t size = file_->size();
     if (begin >= size)
         fail(ErrorCode::INCORRECT_DATA, "the column chunk begins at byte {} of a file of {}", begin, size);
-    // Old writers left the dictionary page's header out of the chunk's size: some bytes more do no harm, since the walk
-    // ends with the values.
-    const uint64_t length = std::min<uint64_t>(static_cast<uint64_t>(chunk_.compressed_size) + 100, size - begin);
+    // The slack does no harm, since the walk ends with the values.
+    const uint64_t length =
+        std::min<uint64_t>(static_cast<uint64_t>(chunk_.compressed_size) + kChunkSlack, size - begin);
     count_event(ProfileEvent::ReadBytesFromStorage, static_cast<uint64_t>(chunk_.compressed_size));
     count_event(ProfileEvent::StorageReadRequests);
     if (const auto mapped = file_->map(); !mapped.empty()) {
         chunk_owner_ = Buffer::wrap(mapped.data() + begin, length, file_);
     } else {
-        auto buffer = Buffer::allocate(length);
-        file_->read_at(begin, {buffer->mutable_as<uint8_t>(), length});
-        chunk_owner_ = std::move(buffer);
+        chunk_owner_ = file_->read_buffer(begin, length);
     }
     bytes_ = {chunk_owner_->as<uint8_t>(), chunk_owner_->as<uint8_t>() + length};
 }

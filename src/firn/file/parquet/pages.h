@@ -13,6 +13,9 @@
 
 namespace firn::file::pq {
 
+/// Old writers left the dictionary page's header out of the chunk's size: so many bytes more are read.
+constexpr uint64_t kChunkSlack = 100;
+
 class PageWalker {
 public:
     /// The chunk's bytes are mapped, or read at once, when the first page is asked for.

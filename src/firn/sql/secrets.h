@@ -1,0 +1,15 @@
+// What must not be shown of a statement: keys, tokens and passwords among the arguments of table functions and engines.
+#pragma once
+
+#include <vector>
+
+#include "firn/sql/ast.h"
+
+namespace firn::sql {
+
+/// The arguments of a call as they may be shown: `call.args`, with '[HIDDEN]' where a secret stands. Knows s3, icebergS3,
+/// IcebergAzure, url … by name; named arguments (secret_access_key = '…') are hidden in every call of theirs. A word or a
+/// string that only may be a secret is hidden.
+std::vector<ExprPtr> shown_arguments(const Expr& call);
+
+}  // namespace firn::sql

@@ -1,0 +1,68 @@
+// An object of a remote store opened for reading.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "firn/storage/remote_store.h"
+
+namespace firn::storage {
+
+/// Bytes of one request, asked for ahead of their use.
+class RemotePiece {
+public:
+    RemotePiece(std::shared_ptr<const RemoteStore> store, ByteRange range) : store_(std::move(store)), range_(range) {}
+
+    const ByteRange& range() const { return range_; }
+    /// Waits for the bytes. Any thread, any number of times; an error is thrown each time.
+    const BufferPtr& wait(std::string_view path);
+
+private:
+    friend class RemoteFile;
+    std::shared_ptr<const RemoteStore> store_;
+    ByteRange range_;
+    std::mutex mutex_;
+    MutableBufferPtr buffer_;
+    BufferPtr done_;
+    std::exception_ptr error_;
+    std::string etag_seen_;
+    std::unique_ptr<HttpExchange> exchange_;  // after buffer_, so that it ends before the buffer goes
+};
+
+class RemoteFile final : public OpenFile {
+public:
+    RemoteFile(std::shared_ptr<const RemoteStore> store, ObjectInfo info, BufferPtr tail = nullptr)
+        : store_(std::move(store)), info_(std::move(info)), etag_(info_.etag), tail_(std::move(tail)) {}
+
+    const ObjectInfo& info() const noexcept override { return info_; }
+    void read_at(uint64_t offset, std::span<uint8_t> out) const override;
+    BufferPtr read_buffer(uint64_t offset, uint64_t length) const override;
+    std::shared_ptr<const void> read_ahead(std::vector<ByteRange> ranges) const override;
+    bool is_remote() const override { return true; }
+
+private:
+    void check_range(uint64_t offset, uint64_t length) const;
+    bool is_small() const { return info_.size <= kWholeObject; }
+    std::shared_ptr<RemotePiece> whole_under_way() const;
+    BufferPtr whole() const;
+    std::shared_ptr<RemotePiece> start_piece(ByteRange range) const;
+    std::shared_ptr<RemotePiece> find_piece(uint64_t offset) const;
+    std::shared_ptr<RemotePiece> same_piece(const ByteRange& range) const;
+    BufferPtr tail() const;
+    void keep_tail(uint64_t offset, std::span<const uint8_t> bytes) const;
+    void read_now(uint64_t offset, std::span<uint8_t> out) const;
+    std::string etag() const;
+    void saw_etag(const HttpReply& reply) const;
+    std::string cache_key() const;
+
+    std::shared_ptr<const RemoteStore> store_;
+    ObjectInfo info_;
+    mutable std::mutex mutex_;  // of the members below
+    mutable std::string etag_;
+    mutable std::vector<std::weak_ptr<RemotePiece>> pieces_;
+    mutable std::shared_ptr<RemotePiece> whole_piece_;  // under way
+    mutable BufferPtr tail_;  // the last bytes, once read: footers and indexes are looked at again
+};
+
+}  // namespace firn::storage

@@ -1,0 +1,131 @@
+#include "firn/storage/remote_store.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include "firn/base/error.h"
+#include "firn/storage/remote_file.h"
+
+namespace firn::storage {
+
+namespace {
+
+std::optional<uint64_t> number(std::string_view text) {
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// What objects of unknown size are opened with: their last bytes, where columnar formats keep their footer.
+constexpr uint64_t kTailBytes = uint64_t{64} << 10;
+
+}  // namespace
+
+ObjectInfo RemoteStore::info_of(std::string_view path, const HttpReply& reply) const {
+    ObjectInfo info;
+    info.path = path;
+    std::optional<uint64_t> size;
+    if (const auto range = reply.headers.get("content-range"); range && reply.status == 206) {
+        const size_t slash = range->rfind('/');
+        if (slash != range->npos) size = number(range->substr(slash + 1));
+    } else if (const auto length = reply.headers.get("content-length")) {
+        size = number(*length);
+    }
+    if (!size) fail(error_code(), "{}: the service does not say how many bytes it has", path);
+    info.size = *size;
+    info.etag = std::string(reply.headers.get("etag").value_or(""));
+    info.modified_us = http_date_us(reply.headers.get("last-modified").value_or(""));
+    return info;
+}
+
+HttpReply RemoteStore::finish(HttpExchange& exchange, std::string_view path, std::string_view doing) const {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        HttpReply reply = exchange.wait();
+        const auto waited = std::chrono::steady_clock::now() - begin;
+        count_read(reply.received + (reply.ok() ? reply.body.size() : 0),
+                   static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(waited).count()));
+        return reply;
+    } catch (const Error& error) {
+        switch (error.code()) {
+            case ErrorCode::NETWORK_ERROR:
+            case ErrorCode::DNS_ERROR:
+            case ErrorCode::SOCKET_TIMEOUT:
+                fail(error_code(), "Cannot {} {}: {}", doing, path, error.message());
+            default:
+                throw;
+        }
+    }
+}
+
+ObjectInfo RemoteStore::stat(std::string_view path) const {
+    if (auto info = try_stat(path)) return *std::move(info);
+    fail(ErrorCode::FILE_DOESNT_EXIST, "{} does not exist", path);
+}
+
+std::shared_ptr<const OpenFile> RemoteStore::open(std::string_view path, const ObjectInfo& known) const {
+    ObjectInfo info = known;
+    info.path = path;
+    return std::make_shared<RemoteFile>(shared_from_this(), std::move(info));
+}
+
+std::shared_ptr<const OpenFile> RemoteStore::open(std::string_view path) const {
+    auto request = tail_request(path, kTailBytes);
+    if (!request) return open(path, stat(path));
+    const auto exchange = start(*std::move(request));
+    const HttpReply reply = finish(*exchange, path, "open");
+    if (reply.status == 416) return open(path, stat(path));  // an empty object has no last bytes
+    if (!reply.ok()) fail_reply(reply, path, "open");
+    ObjectInfo info = info_of(path, reply);
+    const uint64_t expected = std::min(info.size, kTailBytes);
+    if (reply.status != 206 && reply.body.size() == info.size) {
+        // Some services send the whole of a small object.
+    } else if (reply.body.size() != expected) {
+        fail(ErrorCode::CANNOT_READ_ALL_DATA, "{}: its last {} bytes were asked for, the service gave {}", path,
+             expected, reply.body.size());
+    }
+    const MemoryTracker::Scope uncharged(nullptr);
+    auto tail = Buffer::allocate(reply.body.size());
+    std::copy(reply.body.begin(), reply.body.end(), tail->mutable_data());
+    return std::make_shared<RemoteFile>(shared_from_this(), std::move(info), std::move(tail));
+}
+
+std::string RemoteStore::read_all(std::string_view path, uint64_t limit) const {
+    HttpRequest request = read_request(path, std::nullopt, "");
+    request.body_limit = limit;
+    const auto exchange = start(std::move(request));
+    try {
+        HttpReply reply = finish(*exchange, path, "read");
+        if (!reply.ok()) fail_reply(reply, path, "read");
+        return std::move(reply.body);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::LIMIT_EXCEEDED) throw;
+        fail(ErrorCode::LIMIT_EXCEEDED, "File {} has more than the {} bytes that may be read at once", path, limit);
+    }
+}
+
+int64_t http_date_us(std::string_view text) {
+    if (text.empty()) return 0;
+    const time_t seconds = curl_getdate(std::string(text).c_str(), nullptr);
+    return seconds < 0 ? 0 : int64_t{seconds} * 1'000'000;
+}
+
+int64_t iso_date_us(std::string_view text) {
+    std::tm utc{};
+    double seconds = 0;
+    const std::string copy(text);
+    if (std::sscanf(copy.c_str(), "%d-%d-%dT%d:%d:%lf", &utc.tm_year, &utc.tm_mon, &utc.tm_mday, &utc.tm_hour,
+                    &utc.tm_min, &seconds) != 6)
+        return 0;
+    utc.tm_year -= 1900;
+    utc.tm_mon -= 1;
+    return int64_t{timegm(&utc)} * 1'000'000 + static_cast<int64_t>(seconds * 1e6 + 0.5);
+}
+
+}  // namespace firn::storage

@@ -1,0 +1,127 @@
+"""A proxy between firn and a real server that hurts requests on purpose.
+
+FaultProxy(target_port) listens on a port of its own. `latency` seconds are added to each request. `faults` is a list of
+Fault, each for so many matching requests: later ones pass. `log` has (method, path, Range header) of every request.
+"""
+import http.client
+import re
+import socket
+import socketserver
+import threading
+import time
+
+
+class Fault:
+    """kind: a status (503), "cut" (half the body, then the connection ends), "short" (half the body, and a head that says
+    so), "hang" (no reply for `seconds`), "reset" (no reply at all), "garbage" (no HTTP)."""
+
+    def __init__(self, kind, times=1, match="", method=None, headers=None, seconds=5.0):
+        self.kind, self.times, self.match, self.method, self.headers, self.seconds = kind, times, match, method, headers or {}, seconds
+
+    def wants(self, method, path):
+        if self.times <= 0 or (self.method and self.method != method) or not re.search(self.match, path):
+            return False
+        self.times -= 1
+        return True
+
+
+class FaultProxy:
+    def __init__(self, target_port, latency=0.0):
+        self.target, self.latency, self.faults, self.log = target_port, latency, [], []
+        self.lock = threading.Lock()
+        proxy = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            disable_nagle_algorithm = True
+
+            def handle(self):
+                proxy.serve(self)
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address, daemon_threads, request_queue_size = True, True, 256
+
+            def handle_error(self, request, client_address):
+                pass
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def reset(self, *faults):
+        with self.lock:
+            self.faults, self.log = list(faults), []
+
+    def fault_for(self, method, path, headers):
+        with self.lock:
+            self.log.append((method, path, headers.get("range", "")))
+            return next((f for f in self.faults if f.wants(method, path)), None)
+
+    def serve(self, handler):
+        upstream = http.client.HTTPConnection("127.0.0.1", self.target, timeout=60)
+        try:
+            while True:
+                line = handler.rfile.readline()
+                if not line:
+                    return
+                method, path = line.decode("latin-1").split()[:2]
+                headers, names = {}, []
+                while (head := handler.rfile.readline().decode("latin-1").rstrip("\r\n")):
+                    name, value = head.split(":", 1)
+                    headers[name.lower()] = value.strip()
+                    names.append((name, value.strip()))
+                body = handler.rfile.read(int(headers.get("content-length", 0)))
+                if self.latency:
+                    time.sleep(self.latency)
+                fault = self.fault_for(method, path, headers)
+                if fault and not self.hurt_before(handler, fault):
+                    return
+                if fault and (isinstance(fault.kind, int) or fault.kind == "hang"):
+                    continue
+                upstream.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+                for name, value in names:
+                    upstream.putheader(name, value)
+                upstream.endheaders(body or None)
+                if not self.reply(handler, upstream.getresponse(), method, fault):
+                    return
+        except (OSError, ValueError, http.client.HTTPException):
+            pass
+        finally:
+            upstream.close()
+
+    def hurt_before(self, handler, fault):
+        """False where the connection ends here."""
+        if isinstance(fault.kind, int):
+            extra = "".join(f"{k}: {v}\r\n" for k, v in fault.headers.items())
+            body = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+            handler.wfile.write(f"HTTP/1.1 {fault.kind} Fault\r\nContent-Length: {len(body)}\r\n{extra}\r\n".encode() + body)
+        elif fault.kind == "hang":
+            time.sleep(fault.seconds)
+            return False
+        elif fault.kind == "reset":
+            handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            return False
+        elif fault.kind == "garbage":
+            handler.wfile.write(b"\0\1\2 no HTTP at all\r\n\r\n")
+            return False
+        return True
+
+    def reply(self, handler, reply, method, fault):
+        body = reply.read()
+        length = reply.getheader("Content-Length") if method == "HEAD" else len(body)
+        if fault and fault.kind == "short":
+            body = body[:len(body) // 2]
+            length = len(body)
+        lines = [f"HTTP/1.1 {reply.status} {reply.reason}"]
+        lines += [f"{k}: {v}" for k, v in reply.getheaders() if k.lower() not in ("content-length", "transfer-encoding", "connection")]
+        if length is not None:
+            lines.append(f"Content-Length: {length}")
+        head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+        if fault and fault.kind == "cut":
+            handler.wfile.write(head + body[:len(body) // 2])
+            return False
+        handler.wfile.write(head + (b"" if method == "HEAD" else body))
+        return True
