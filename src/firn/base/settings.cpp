@@ -72,7 +72,11 @@ std::string normalized(const SettingDefinition& setting, std::string_view value)
         case SettingKind::UInt64: {
             if (value == "auto") return "0";
             if (const auto flag = parse_bool(value)) return *flag ? "1" : "0";
-            if (!parse_number<uint64_t>(value)) bad(ErrorCode::CANNOT_PARSE_NUMBER);
+            if (!parse_number<uint64_t>(value)) {
+                // Counts of threads are numbers or "auto": what begins with neither breaks an assertion of that syntax.
+                const bool threads = setting.name.ends_with("max_threads");
+                bad(threads ? ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED : ErrorCode::CANNOT_PARSE_NUMBER);
+            }
             return std::string(value);
         }
         case SettingKind::Int64:

@@ -241,6 +241,7 @@ void add_cast(FunctionRegistry& registry, const char* name, OnFailure on_failure
         const TypePtr from = arguments[0].type;
         CastRule rule;
         rule.accurate = accurate;
+        rule.strict_text = accurate;
         if (on_failure == OnFailure::Null) {
             rule.errors = CastErrors::Null;
             rule.strict_text = true;

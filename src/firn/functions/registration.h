@@ -12,7 +12,9 @@
     X(conditional) X(set) X(pattern) X(conversion) X(date_part) X(date_start) X(date_move) X(structure) \
         X(introspection) X(string) X(string_piece) X(encoding) X(rounding) X(float) X(bit) X(array) X(higher_order) \
             X(unix_time) X(date_format) X(iceberg) X(hash) X(transform) X(reinterpret) X(letter_case) X(text_measure) \
-                X(text_search) X(regexp) X(character) X(url) X(bit_list) X(best_effort) X(round_step)
+                X(text_search) X(regexp) X(character) X(url) X(bit_list) X(best_effort) X(round_step) \
+    X(json_extract) X(json_path) X(json_simple) X(json_text) X(array_move) X(tuple) X(vector) X(map_lambda) X(map_merge) \
+    X(date_pattern) X(date_change) X(base_code) X(address) X(number_misc) X(readable) X(aggregate_state)
 // clang-format on
 
 namespace firn::functions {

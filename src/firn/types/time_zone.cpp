@@ -54,7 +54,9 @@ int64_t TimeZone::lookup(int64_t utc_seconds) const { return zone_->zone.lookup(
 
 int64_t TimeZone::resolve(int64_t local_seconds) const {
     const cctz::civil_second civil = cctz::civil_second() + local_seconds;
-    return zone_->zone.lookup(civil).pre.time_since_epoch().count();
+    const auto found = zone_->zone.lookup(civil);
+    const bool skipped = found.kind == cctz::time_zone::civil_lookup::SKIPPED;
+    return (skipped ? found.post : found.pre).time_since_epoch().count();
 }
 
 }  // namespace firn

@@ -21,7 +21,7 @@ public:
     int64_t offset(int64_t utc_seconds) const { return zone_ ? lookup(utc_seconds) : 0; }
     int64_t to_local(int64_t utc_seconds) const { return utc_seconds + offset(utc_seconds); }
     /// The moment of a local time (as seconds of a UTC clock that shows it): the earlier of two; where the clock was put
-    /// forward over it, as far after the gap as it is into it.
+    /// forward over it, as ClickHouse has it: the time of the clock that was put forward, so an hour before as a rule.
     int64_t from_local(int64_t local_seconds) const { return zone_ ? resolve(local_seconds) : local_seconds; }
 
 private:

@@ -16,7 +16,8 @@ struct Line {
 
 std::vector<Line> read_lines() {
     std::vector<Line> lines;
-    for (const char* name : {"expressions.tsv", "text_expressions.tsv"}) {
+    for (const char* name : {"expressions.tsv", "text_expressions.tsv", "json_expressions.tsv",
+                             "collection_expressions.tsv", "time_expressions.tsv", "code_expressions.tsv"}) {
         std::ifstream file(std::string(FIRN_SOURCE_DIR) + "/tests/unit/functions/" + name);
         EXPECT_TRUE(file.good()) << name;
         std::string line;

@@ -1,96 +1,56 @@
-// Aggregate functions that are computed from all rows of a group at the end: the state keeps the arguments.
+// See collected.h.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "firn/functions/aggregates/state_aggregate.h"
-#include "firn/vector/builder.h"
+#include "firn/functions/aggregates/collected.h"
 #include "firn/vector/row_ops.h"
 #include "firn/vector/vector_text.h"
 
 namespace firn::functions {
-namespace {
+void OfAllRows::merge_state(CollectedColumns& state, const CollectedColumns& other, Arena&) const {
+    const Values values = snapshot(other);
+    if (values.empty()) return;
+    open(state);
+    for (size_t i = 0; i < values.size(); ++i)
+        for (size_t row = 0; row < values[i]->size(); ++row) state.builders[i]->append_from(*values[i], row);
+}
 
-struct Columns {
-    std::vector<std::unique_ptr<VectorBuilder>> builders;
-};
-using Values = std::vector<VectorPtr>;
+VectorPtr OfAllRows::finish(char* const* states, size_t rows, size_t offset) const {
+    VectorBuilder out(result_);
+    for (size_t i = 0; i < rows; ++i) {
+        Values values = snapshot(as_state(states[i] + offset));
+        if (values.empty())
+            for (const auto& type : types_) values.push_back(Vector::defaults(type, 0));
+        compute_(values, values.empty() ? 0 : values[0]->size(), out);
+    }
+    return out.finish();
+}
 
-class OfAllRows : public StateAggregate<OfAllRows, Columns> {
-public:
-    /// Appends one result to the builder; columns: the arguments, one row for each that came (none: no columns at all).
-    using Compute = std::function<void(const Values& columns, size_t rows, VectorBuilder& out)>;
+void OfAllRows::serialize(const char* state, std::string& out) const {
+    const Values values = snapshot(as_state(state));
+    const uint64_t rows = values.empty() ? 0 : values[0]->size();
+    write_raw(out, rows);
+    for (uint64_t row = 0; row < rows; ++row)
+        for (const auto& value : values) write_value(out, *value, row);
+}
 
-    OfAllRows(std::string name, std::span<const TypePtr> types, TypePtr result, Compute compute)
-        : StateAggregate(std::move(name), std::move(result)),
-          types_(types.begin(), types.end()),
-          compute_(std::move(compute)) {}
-
-    void add_row(Columns& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
-        open(state);
+void OfAllRows::deserialize(char* state, std::string_view& in, Arena&) const {
+    const auto rows = read_raw<uint64_t>(in);
+    for (uint64_t row = 0; row < rows; ++row) {
+        open(as_state(state));
         for (size_t i = 0; i < types_.size(); ++i)
-            state.builders[i]->append_from(arguments[i].flat(), arguments[i][row]);
+            as_state(state).builders[i]->append_from(*read_value(types_[i], in), 0);
     }
-    void merge_state(Columns& state, const Columns& other, Arena&) const {
-        const Values values = snapshot(other);
-        if (values.empty()) return;
-        open(state);
-        for (size_t i = 0; i < values.size(); ++i)
-            for (size_t row = 0; row < values[i]->size(); ++row) state.builders[i]->append_from(*values[i], row);
-    }
-    VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
-        VectorBuilder out(result_);
-        for (size_t i = 0; i < rows; ++i) {
-            Values values = snapshot(as_state(states[i] + offset));
-            if (values.empty())
-                for (const auto& type : types_) values.push_back(Vector::defaults(type, 0));
-            compute_(values, values.empty() ? 0 : values[0]->size(), out);
-        }
-        return out.finish();
-    }
-    void serialize(const char* state, std::string& out) const override {
-        const Values values = snapshot(as_state(state));
-        const uint64_t rows = values.empty() ? 0 : values[0]->size();
-        write_raw(out, rows);
-        for (uint64_t row = 0; row < rows; ++row)
-            for (const auto& value : values) write_value(out, *value, row);
-    }
-    void deserialize(char* state, std::string_view& in, Arena&) const override {
-        const auto rows = read_raw<uint64_t>(in);
-        for (uint64_t row = 0; row < rows; ++row) {
-            open(as_state(state));
-            for (size_t i = 0; i < types_.size(); ++i)
-                as_state(state).builders[i]->append_from(*read_value(types_[i], in), 0);
-        }
-    }
+}
 
-private:
-    void open(Columns& state) const {
-        if (!state.builders.empty()) return;
-        for (const auto& type : types_) state.builders.push_back(std::make_unique<VectorBuilder>(type));
+OfAllRows::Values OfAllRows::snapshot(const CollectedColumns& state) {
+    Values values;
+    for (const auto& builder : state.builders) {
+        values.push_back(builder->finish());
+        for (size_t i = 0; i < values.back()->size(); ++i) builder->append_from(*values.back(), i);
     }
-    /// The values so far; the builders go on with copies of them.
-    static Values snapshot(const Columns& state) {
-        Values values;
-        for (const auto& builder : state.builders) {
-            values.push_back(builder->finish());
-            for (size_t i = 0; i < values.back()->size(); ++i) builder->append_from(*values.back(), i);
-        }
-        return values;
-    }
-    std::vector<TypePtr> types_;
-    Compute compute_;
-};
-
-using Types = std::span<const TypePtr>;
-using Parameters = std::span<const VectorPtr>;
-
-uint64_t count_parameter(std::string_view name, Parameters parameters, size_t i, uint64_t otherwise) {
-    if (i >= parameters.size()) return otherwise;
-    const VectorPtr value = cast_vector(parameters[i], make_type(TypeId::Int64));
-    const int64_t number = value->flat_base().values<int64_t>()[value->base_row(0)];
-    if (number <= 0) fail(ErrorCode::BAD_ARGUMENTS, "Parameter of aggregate function {} should be positive", name);
-    return static_cast<uint64_t>(number);
+    return values;
 }
 
 std::vector<double> numbers(const VectorPtr& column) {
@@ -98,7 +58,7 @@ std::vector<double> numbers(const VectorPtr& column) {
     return {flat->values<double>(), flat->values<double>() + flat->size()};
 }
 
-void expect_numbers(std::string_view name, Types types) {
+void expect_numbers(std::string_view name, std::span<const TypePtr> types) {
     for (const auto& type : types)
         if (!is_number(type->id())) illegal_argument(name, type);
 }
@@ -109,6 +69,20 @@ std::vector<size_t> sorted_rows(const Vector& column) {
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return compare_values(column, a, column, b) < 0; });
     return order;
+}
+
+namespace {
+
+using Values = OfAllRows::Values;
+using Types = std::span<const TypePtr>;
+using Parameters = std::span<const VectorPtr>;
+
+uint64_t count_parameter(std::string_view name, Parameters parameters, size_t i, uint64_t otherwise) {
+    if (i >= parameters.size()) return otherwise;
+    const VectorPtr value = cast_vector(parameters[i], make_type(TypeId::Int64));
+    const int64_t number = value->flat_base().values<int64_t>()[value->base_row(0)];
+    if (number <= 0) fail(ErrorCode::BAD_ARGUMENTS, "Parameter of aggregate function {} should be positive", name);
+    return static_cast<uint64_t>(number);
 }
 
 size_t different_rows(const Vector& column) {
@@ -137,7 +111,8 @@ AggregatePtr group_array_sorted(const std::string& name, Types types, Parameters
                                        });
 }
 
-/// Sums of the last `window` values at each row; the average divides by the window, or by all rows where there is none.
+/// Sums of the last `window` values at each row; the average divides by the
+/// window, or by all rows where there is none.
 AggregatePtr moving(const std::string& name, bool average, Types types, Parameters parameters) {
     expect_arguments(name, types, 1);
     const uint64_t window = count_parameter(name, parameters, 0, 0);
@@ -256,7 +231,8 @@ AggregatePtr uniq_up_to(const std::string& name, Types types, Parameters paramet
         });
 }
 
-/// How many different integers: of their own type, as the cardinality of a bitmap.
+/// How many different integers: of their own type, as the cardinality of a
+/// bitmap.
 AggregatePtr group_bitmap(const std::string& name, Types types, Parameters) {
     expect_arguments(name, types, 1);
     const TypePtr type = types[0];
@@ -269,7 +245,8 @@ AggregatePtr group_bitmap(const std::string& name, Types types, Parameters) {
     });
 }
 
-/// Sum of the rises from row to row, in the order given or (by_time) of the second argument.
+/// Sum of the rises from row to row, in the order given or (by_time) of the
+/// second argument.
 AggregatePtr delta_sum(const std::string& name, bool by_time, Types types, Parameters) {
     expect_arguments(name, types, by_time ? 2 : 1);
     const TypePtr type = types[0];
@@ -407,28 +384,6 @@ double level_of(const std::string& name, Parameters parameters) {
     return level;
 }
 
-/// The value up to which the weights make up the level.
-AggregatePtr quantile_weighted(const std::string& name, Types types, Parameters parameters) {
-    expect_arguments(name, types, 2);
-    if (!is_unsigned_integer(types[1]->id())) illegal_argument(name, types[1]);
-    const double level = level_of(name, parameters);
-    return std::make_shared<OfAllRows>(name, types, types[0],
-                                       [level](const Values& columns, size_t, VectorBuilder& out) {
-                                           const auto weights = numbers(columns[1]);
-                                           double total = 0, seen = 0;
-                                           for (const double weight : weights) total += weight;
-                                           if (total == 0) return out.append_default();
-                                           const double wanted = std::ceil(total * level);
-                                           const auto order = sorted_rows(*columns[0]);
-                                           for (const size_t row : order) {
-                                               seen += weights[row];
-                                               if (seen >= wanted && weights[row] > 0)
-                                                   return out.append_from(*columns[0], row);
-                                           }
-                                           out.append_from(*columns[0], order.back());
-                                       });
-}
-
 /// Between the neighbours at level * (n + 1), counted from 1.
 double exclusive_quantile(std::vector<double> values, double level) {
     if (values.empty()) return std::nan("");
@@ -460,7 +415,8 @@ AggregatePtr quantile_exclusive(const std::string& name, Types types, Parameters
                                        });
 }
 
-/// The second argument only decides which rows a sample takes: here all are taken.
+/// The second argument only decides which rows a sample takes: here all are
+/// taken.
 AggregatePtr quantile_deterministic(const std::string& name, Types types, Parameters parameters) {
     expect_arguments(name, types, 2);
     expect_numbers(name, types.first(1));
@@ -495,7 +451,7 @@ void register_collected(AggregateRegistry& registry) {
             });
     add("groupArrayInsertAt", false, group_array_insert_at);
     add("groupArrayIntersect", false, group_array_intersect);
-    add("groupConcat", true, group_concat, {"group_concat"});
+    add("groupConcat", true, group_concat, {"group_concat", "string_agg"});
     add("singleValueOrNull", true, single_value_or_null);
     add("uniqUpTo", false, uniq_up_to);
     add("groupBitmap", false, group_bitmap);
@@ -511,7 +467,6 @@ void register_collected(AggregateRegistry& registry) {
     add("contingency", true, two(contingency));
     add("theilsU", true, two(theils_u));
     add("sumCount", true, sum_count);
-    add("quantileExactWeighted", true, quantile_weighted, {"medianExactWeighted"});
     add("quantileExactExclusive", true, quantile_exclusive, {"medianExactExclusive"});
     registry.add({.name = "quantileDeterministic",
                   .aliases = {"medianDeterministic"},

@@ -1,4 +1,5 @@
-// Aggregate functions around aggregate functions: NULL rules, -If, -Array, -Distinct, -OrNull, -OrDefault.
+// Aggregate functions around aggregate functions: NULL rules, -If, -Array, -Distinct, -OrNull, -OrDefault, -State,
+// -Merge, -ForEach, -Resample.
 #pragma once
 
 #include "firn/functions/aggregate.h"
@@ -16,6 +17,17 @@ AggregatePtr only_if(AggregatePtr inner);
 AggregatePtr of_elements(AggregatePtr inner);
 /// Each combination of arguments counts once.
 AggregatePtr of_different(AggregatePtr inner, std::vector<TypePtr> arguments);
+/// The state as a value of type AggregateFunction(name(parameters), arguments…).
+AggregatePtr to_state(AggregatePtr inner, std::string name, std::span<const VectorPtr> parameters,
+                      std::span<const TypePtr> arguments);
+/// States of the function `name`, added together. ILLEGAL_TYPE_OF_ARGUMENT for anything else.
+AggregatePtr from_states(std::string_view name, std::span<const TypePtr> arguments);
+/// The function whose states an AggregateFunction type holds.
+AggregatePtr function_of_state(const DataType& type);
+/// Arguments are arrays; the elements at one place of them are one group. The result is an array.
+AggregatePtr of_each(AggregatePtr inner);
+/// parameters: begin, end and step of intervals; one more argument, of type `key`, says which one a row belongs to.
+AggregatePtr resampled(AggregatePtr inner, std::span<const VectorPtr> parameters, const TypePtr& key);
 /// Always NULL: of a NULL literal.
 AggregatePtr always_null(std::string name);
 

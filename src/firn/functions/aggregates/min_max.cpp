@@ -277,6 +277,21 @@ void register_min_max(AggregateRegistry& registry) {
     add_pick(registry, {"max"}, make_pick<Pick::Max>, true);
     add_pick(registry, {"any", "any_value", "first_value", "anyHeavy"}, make_pick<Pick::First>, true);
     add_pick(registry, {"anyLast", "last_value"}, make_pick<Pick::Last>, true);
+    for (const bool last : {false, true}) {
+        const std::string name = last ? "anyLast_respect_nulls" : "any_respect_nulls";
+        const auto aliases =
+            last ? std::vector<std::string>{"anyLastRespectNulls", "last_value_respect_nulls", "lastValueRespectNulls"}
+                 : std::vector<std::string>{"anyRespectNulls", "first_value_respect_nulls", "firstValueRespectNulls",
+                                            "any_value_respect_nulls", "anyValueRespectNulls"};
+        registry.add(
+            {.name = name,
+             .aliases = aliases,
+             .sees_nulls = true,
+             .resolve = [name, last](std::span<const TypePtr> arguments, std::span<const VectorPtr>) -> AggregatePtr {
+                 expect_arguments(name, arguments, 1);
+                 return std::make_shared<AnyPick>(name, arguments[0], last ? Pick::Last : Pick::First);
+             }});
+    }
     for (const bool least : {true, false}) {
         const std::string name = least ? "argMin" : "argMax";
         registry.add(

@@ -1,4 +1,5 @@
 // Variances, covariances, correlation, skewness and kurtosis; bitwise aggregates.
+#include <algorithm>
 #include <cmath>
 
 #include "firn/functions/aggregates/state_aggregate.h"
@@ -20,8 +21,9 @@ double number_at(const Decoded& argument, size_t row) {
 }
 
 /// Powers summed about zero, as ClickHouse's plain varPop and its like do.
+template <typename T>
 struct Moments {
-    double n = 0, x = 0, x2 = 0, x3 = 0, x4 = 0, y = 0, y2 = 0, xy = 0;
+    T n = 0, x = 0, x2 = 0, x3 = 0, x4 = 0, y = 0, y2 = 0, xy = 0;
 };
 
 enum class Statistic : uint8_t {
@@ -38,12 +40,20 @@ enum class Statistic : uint8_t {
     KurtSamp
 };
 
-class MomentsAggregate : public StateAggregate<MomentsAggregate, Moments> {
+/// T: float where all arguments are Float32, as ClickHouse computes those.
+template <typename T>
+class MomentsAggregate : public StateAggregate<MomentsAggregate<T>, Moments<T>> {
+    using State = Moments<T>;
+    using Base = StateAggregate<MomentsAggregate<T>, State>;
+
 public:
     MomentsAggregate(std::string name, Statistic statistic, bool two)
-        : StateAggregate(std::move(name), make_type(TypeId::Float64)), statistic_(statistic), two_(two) {}
-    void add_row(Moments& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
-        const double x = number_at(arguments[0], row), y = two_ ? number_at(arguments[1], row) : 0;
+        : Base(std::move(name), make_type(sizeof(T) == 4 ? TypeId::Float32 : TypeId::Float64)),
+          statistic_(statistic),
+          two_(two) {}
+    void add_row(State& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        const T x = static_cast<T>(number_at(arguments[0], row)),
+                y = two_ ? static_cast<T>(number_at(arguments[1], row)) : 0;
         state.n += 1;
         state.x += x;
         state.x2 += x * x;
@@ -53,7 +63,7 @@ public:
         state.y2 += y * y;
         state.xy += x * y;
     }
-    void merge_state(Moments& state, const Moments& other, Arena&) const {
+    void merge_state(State& state, const State& other, Arena&) const {
         state.n += other.n;
         state.x += other.x;
         state.x2 += other.x2;
@@ -64,25 +74,25 @@ public:
         state.xy += other.xy;
     }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
-        return vector_of<double>(result_, rows, [&](size_t i) { return value(as_state(states[i] + offset)); });
+        return vector_of<T>(this->result_, rows, [&](size_t i) { return value(Base::as_state(states[i] + offset)); });
     }
-    void serialize(const char* state, std::string& out) const override { write_raw(out, as_state(state)); }
+    void serialize(const char* state, std::string& out) const override { write_raw(out, Base::as_state(state)); }
     void deserialize(char* state, std::string_view& in, Arena&) const override {
-        as_state(state) = read_raw<Moments>(in);
+        Base::as_state(state) = read_raw<State>(in);
     }
 
 private:
-    static double var_pop(const Moments& m) {
-        return m.n == 0 ? std::nan("") : std::max(0.0, (m.x2 - m.x * m.x / m.n) / m.n);
+    static T var_pop(const State& m) {
+        return m.n == 0 ? static_cast<T>(NAN) : std::max<T>(0, (m.x2 - m.x * m.x / m.n) / m.n);
     }
-    static double var_samp(const Moments& m) {
-        return m.n <= 1 ? std::nan("") : std::max(0.0, (m.x2 - m.x * m.x / m.n) / (m.n - 1));
+    static T var_samp(const State& m) {
+        return m.n <= 1 ? static_cast<T>(NAN) : std::max<T>(0, (m.x2 - m.x * m.x / m.n) / (m.n - 1));
     }
-    static double third(const Moments& m) { return (m.x3 - (3 * m.x2 - 2 * m.x * m.x / m.n) * m.x / m.n) / m.n; }
-    static double fourth(const Moments& m) {
+    static T third(const State& m) { return (m.x3 - (3 * m.x2 - 2 * m.x * m.x / m.n) * m.x / m.n) / m.n; }
+    static T fourth(const State& m) {
         return (m.x4 - (4 * m.x3 - (6 * m.x2 - 3 * m.x * m.x / m.n) * m.x / m.n) * m.x / m.n) / m.n;
     }
-    double value(const Moments& m) const {
+    T value(const State& m) const {
         switch (statistic_) {
             case Statistic::VarPop:
                 return var_pop(m);
@@ -93,20 +103,19 @@ private:
             case Statistic::StddevSamp:
                 return std::sqrt(var_samp(m));
             case Statistic::CovarPop:
-                return m.n == 0 ? std::nan("") : (m.xy - m.x * m.y / m.n) / m.n;
+                return m.n == 0 ? static_cast<T>(NAN) : (m.xy - m.x * m.y / m.n) / m.n;
             case Statistic::CovarSamp:
-                return m.n <= 1 ? std::nan("") : (m.xy - m.x * m.y / m.n) / (m.n - 1);
+                return m.n <= 1 ? static_cast<T>(NAN) : (m.xy - m.x * m.y / m.n) / (m.n - 1);
             case Statistic::Corr:
-                return (m.n * m.xy - m.x * m.y) /
-                       (std::sqrt(m.n * m.x2 - m.x * m.x) * std::sqrt(m.n * m.y2 - m.y * m.y));
+                return (m.n * m.xy - m.x * m.y) / std::sqrt((m.n * m.x2 - m.x * m.x) * (m.n * m.y2 - m.y * m.y));
             case Statistic::SkewPop:
-                return third(m) / std::pow(var_pop(m), 1.5);
+                return third(m) / std::pow(var_pop(m), T(1.5));
             case Statistic::SkewSamp:
-                return third(m) / std::pow(var_samp(m), 1.5);
+                return third(m) / std::pow(var_samp(m), T(1.5));
             case Statistic::KurtPop:
-                return fourth(m) / std::pow(var_pop(m), 2);
+                return fourth(m) / std::pow(var_pop(m), T(2));
             case Statistic::KurtSamp:
-                return fourth(m) / std::pow(var_samp(m), 2);
+                return fourth(m) / std::pow(var_samp(m), T(2));
         }
         return 0;
     }
@@ -174,18 +183,24 @@ void register_moments(AggregateRegistry& registry) {
         Statistic statistic;
         bool two;
     };
-    const Entry entries[] = {
-        {"varPop", {"VAR_POP", "varPopStable"}, Statistic::VarPop, false},
-        {"varSamp", {"VAR_SAMP", "varSampStable"}, Statistic::VarSamp, false},
-        {"stddevPop", {"STDDEV_POP", "stddevPopStable", "STD", "STDDEV"}, Statistic::StddevPop, false},
-        {"stddevSamp", {"STDDEV_SAMP", "stddevSampStable"}, Statistic::StddevSamp, false},
-        {"covarPop", {"COVAR_POP", "covarPopStable"}, Statistic::CovarPop, true},
-        {"covarSamp", {"COVAR_SAMP", "covarSampStable"}, Statistic::CovarSamp, true},
-        {"corr", {"corrStable"}, Statistic::Corr, true},
-        {"skewPop", {}, Statistic::SkewPop, false},
-        {"skewSamp", {}, Statistic::SkewSamp, false},
-        {"kurtPop", {}, Statistic::KurtPop, false},
-        {"kurtSamp", {}, Statistic::KurtSamp, false}};
+    const Entry entries[] = {{"varPop", {"VAR_POP"}, Statistic::VarPop, false},
+                             {"varSamp", {"VAR_SAMP"}, Statistic::VarSamp, false},
+                             {"stddevPop", {"STDDEV_POP", "STD"}, Statistic::StddevPop, false},
+                             {"stddevSamp", {"STDDEV_SAMP", "STDDEV"}, Statistic::StddevSamp, false},
+                             {"covarPop", {"COVAR_POP"}, Statistic::CovarPop, true},
+                             {"covarSamp", {"COVAR_SAMP"}, Statistic::CovarSamp, true},
+                             {"corr", {}, Statistic::Corr, true},
+                             {"varPopStable", {}, Statistic::VarPop, false},
+                             {"varSampStable", {}, Statistic::VarSamp, false},
+                             {"stddevPopStable", {}, Statistic::StddevPop, false},
+                             {"stddevSampStable", {}, Statistic::StddevSamp, false},
+                             {"covarPopStable", {}, Statistic::CovarPop, true},
+                             {"covarSampStable", {}, Statistic::CovarSamp, true},
+                             {"corrStable", {}, Statistic::Corr, true},
+                             {"skewPop", {}, Statistic::SkewPop, false},
+                             {"skewSamp", {}, Statistic::SkewSamp, false},
+                             {"kurtPop", {}, Statistic::KurtPop, false},
+                             {"kurtSamp", {}, Statistic::KurtSamp, false}};
     for (const auto& entry : entries)
         registry.add({.name = entry.name,
                       .aliases = entry.aliases,
@@ -194,7 +209,12 @@ void register_moments(AggregateRegistry& registry) {
                           expect_arguments(name, arguments, two ? 2 : 1);
                           for (const auto& type : arguments)
                               if (!is_number(type->id())) illegal_argument(name, type);
-                          return std::make_shared<MomentsAggregate>(name, statistic, two);
+                          const bool single = !name.ends_with("Stable") &&
+                                              std::all_of(arguments.begin(), arguments.end(), [](const TypePtr& type) {
+                                                  return type->id() == TypeId::Float32;
+                                              });
+                          if (single) return std::make_shared<MomentsAggregate<float>>(name, statistic, two);
+                          return std::make_shared<MomentsAggregate<double>>(name, statistic, two);
                       }});
     const std::pair<const char*, Bitwise> bits[] = {
         {"groupBitAnd", Bitwise::And}, {"groupBitOr", Bitwise::Or}, {"groupBitXor", Bitwise::Xor}};

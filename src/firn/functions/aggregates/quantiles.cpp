@@ -102,6 +102,8 @@ private:
 std::vector<double> levels_of(const std::string& name, std::span<const VectorPtr> parameters, bool many) {
     std::vector<double> levels;
     for (const auto& parameter : parameters) {
+        if (is_string_like(unwrap(parameter->type())->id()))
+            fail(ErrorCode::CANNOT_CONVERT_TYPE, "The level of aggregate function {} has to be a number", name);
         const VectorPtr value = cast_vector(parameter, make_type(TypeId::Float64));
         levels.push_back(value->flat_base().values<double>()[value->base_row(0)]);
         if (!(levels.back() >= 0 && levels.back() <= 1))

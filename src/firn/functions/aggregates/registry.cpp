@@ -3,14 +3,13 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "firn/functions/aggregates/collected.h"
 #include "firn/functions/aggregates/combinators.h"
 #include "firn/functions/aggregates/state_aggregate.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
 
 namespace firn::functions {
-
-void register_collected(AggregateRegistry& registry);  // collected.cpp
 
 namespace {
 
@@ -20,7 +19,8 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-constexpr std::string_view kCombinators[] = {"If", "Array", "Distinct", "OrNull", "OrDefault"};
+constexpr std::string_view kCombinators[] = {"If",         "Array", "Distinct", "OrNull",  "OrDefault",
+                                             "MergeState", "State", "Merge",    "ForEach", "Resample"};
 
 }  // namespace
 
@@ -99,6 +99,32 @@ AggregatePtr bind_combined(const AggregateDefinition& definition, std::span<cons
     if (outer == "Array") {
         for (auto& type : arguments) type = element_of(definition.name, type);
         return of_elements(bind_combined(definition, rest, std::move(arguments), parameters));
+    }
+    std::string name = definition.name;
+    for (const auto combinator : rest) name += combinator;
+    if (outer == "State")
+        return to_state(bind_combined(definition, rest, arguments, parameters), name, parameters, arguments);
+    if (outer == "Merge") return from_states(name, arguments);
+    if (outer == "MergeState") {
+        AggregatePtr inner = from_states(name, arguments);
+        const auto& state = *arguments[0];
+        return to_state(std::move(inner), state.text(), {}, state.children());
+    }
+    if (outer == "ForEach") {
+        for (auto& type : arguments) type = element_of(definition.name, type);
+        return of_each(bind_combined(definition, rest, std::move(arguments), parameters));
+    }
+    if (outer == "Resample") {
+        constexpr size_t kParameters = 3;
+        if (parameters.size() < kParameters || arguments.empty())
+            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                 "Aggregate function {}Resample takes the parameters begin, end and step, and a key as its last "
+                 "argument",
+                 name);
+        const TypePtr key = arguments.back();
+        arguments.pop_back();
+        const auto own = parameters.first(parameters.size() - kParameters);
+        return resampled(bind_combined(definition, rest, std::move(arguments), own), parameters.last(kParameters), key);
     }
     if (outer == "Distinct") {
         AggregatePtr inner = bind_combined(definition, rest, arguments, parameters);
@@ -187,6 +213,7 @@ const AggregateRegistry& AggregateRegistry::instance() {
         register_moments(made);
         register_map_aggregates(made);
         register_collected(made);
+        register_series(made);
         return made;
     }();
     return registry;

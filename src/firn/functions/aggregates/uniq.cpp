@@ -89,11 +89,10 @@ private:
     bool has_zero_ = false;
 };
 
-/// The bits of a fixed-width value as a key; -0.0 as 0.0, all NaNs as one.
+/// The bits of a fixed-width value as a key; all NaNs as one. 0 and -0 are two, as in ClickHouse.
 template <typename T>
 uint64_t key_of(T value) {
     if constexpr (std::is_floating_point_v<T>) {
-        if (value == 0) value = 0;
         if (value != value) value = std::numeric_limits<T>::quiet_NaN();
     }
     uint64_t key = 0;
@@ -245,7 +244,7 @@ void register_uniq(AggregateRegistry& registry) {
         registry.add(
             {.name = name,
              .aliases = name == "uniq" ? std::vector<std::string>{"approx_count_distinct"} : std::vector<std::string>{},
-             .null_when_empty = false,
+             .null_when_empty = name.starts_with("uniqCombined"),  // as in ClickHouse
              .resolve = [name](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
                  return make_uniq(name, arguments);
              }});

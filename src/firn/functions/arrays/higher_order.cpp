@@ -103,6 +103,9 @@ void add(FunctionRegistry& registry, const char* name, bool lambda_needed, MakeO
         std::vector<TypePtr> types;
         for (size_t i = 1; i < arguments.size() && types.size() < parameters; ++i)
             types.push_back(element_type(arguments, i, name));
+        if (arguments.size() > parameters + 1)
+            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The lambda of function {} has {} parameters for {} arrays", name,
+                 parameters, arguments.size() - 1);
         if (types.size() < parameters) {
             // One array of tuples for a lambda of several parameters.
             if (arguments.size() == 2 && unwrap(element_type(arguments, 1, name))->id() == TypeId::Tuple &&
@@ -214,16 +217,21 @@ Overload make_sort(const Shape& shape, bool reverse) {
         }};
 }
 
+/// NULLs are passed over.
 Overload make_extreme(const Shape& shape, int direction, const char* name) {
     const TypePtr type = shape.value;
+    if (type->id() == TypeId::Nothing)
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Function {} cannot be applied to an array without an element type",
+             name);
     return {type, [=](const KernelArguments& call) {
                 const Elements elements = elements_of(call, shape.has_lambda, name);
                 std::vector<uint32_t> rows(call.rows, kNoRow);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
                     for (uint32_t j = range.begin; j < range.end; ++j)
-                        if (rows[i] == kNoRow ||
-                            compare_values(*elements.values, j, *elements.values, rows[i]) * direction > 0)
+                        if (!elements.values->is_null(j) &&
+                            (rows[i] == kNoRow ||
+                             compare_values(*elements.values, j, *elements.values, rows[i]) * direction > 0))
                             rows[i] = j;
                 }
                 return flatten(gather_or_default(elements.values, rows));

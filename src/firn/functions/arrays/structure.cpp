@@ -192,6 +192,10 @@ Overload element_of_map(std::span<const Argument> arguments, const FunctionConte
     const TypePtr key = arguments[0].type->child(0);
     const TypePtr value = arguments[0].type->child(1), result = or_null ? make_nullable(value) : value;
     const TypePtr both[] = {key, arguments[1].type};
+    if (is_string_like(unwrap(key)->id()) != is_string_like(unwrap(arguments[1].type)->id()) &&
+        unwrap(arguments[1].type)->id() != TypeId::Nothing)
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Illegal types of arguments {} and {} of function arrayElement",
+             arguments[0].type->name(), arguments[1].type->name());
     const TypePtr common = common_type(both);
     const auto casts = casts_to({key, arguments[1].type}, common, context);
     return {result, [=](const KernelArguments& call) {
@@ -370,6 +374,9 @@ void register_structure_functions(FunctionRegistry& registry) {
         [](Arguments a, const FunctionContext& c) { return resolve_search(a, c, Search::Has, "has"); });
     add(registry, "indexOf", 2, 2, kCustom,
         [](Arguments a, const FunctionContext& c) { return resolve_search(a, c, Search::IndexOf, "indexOf"); });
+    add(registry, "indexOfAssumeSorted", 2, 2, kCustom, [](Arguments a, const FunctionContext& c) {
+        return resolve_search(a, c, Search::IndexOf, "indexOfAssumeSorted");
+    });
     add(registry, "countEqual", 2, 2, kCustom,
         [](Arguments a, const FunctionContext& c) { return resolve_search(a, c, Search::CountEqual, "countEqual"); });
     add(registry, "mapKeys", 1, 1, kPropagate,

@@ -89,10 +89,23 @@ private:
     std::vector<uint32_t> slots_;
 };
 
-void pick_distinct(const Vector& child, Range range, ElementPicker& out) {
-    Seen seen(child, range);
-    for (uint32_t j = range.begin; j < range.end; ++j)
-        if (!child.is_null(j) && seen.first(j) == j) out.pick(j);
+/// Each element once, and none that is NULL.
+Overload resolve_distinct(Arguments arguments, const FunctionContext&) {
+    const TypePtr given = arguments[0].type;
+    const TypePtr type = make_array(strip_nullable(element_type(arguments, 0, "arrayDistinct")));
+    return {type, [=](const KernelArguments& call) {
+                const VectorPtr array = flatten(call[0]);
+                const Vector& child = *array->child();
+                ElementPicker out(call.rows);
+                for (size_t i = 0; i < call.rows; ++i) {
+                    const Range range = range_at(*array, i);
+                    Seen seen(child, range);
+                    for (uint32_t j = range.begin; j < range.end; ++j)
+                        if (!child.is_null(j) && seen.first(j) == j) out.pick(j);
+                    out.end_row();
+                }
+                return retype(out.finish(given, array->child()), type);
+            }};
 }
 
 Overload resolve_uniq(Arguments arguments, const FunctionContext&) {
@@ -318,6 +331,9 @@ Overload resolve_range(Arguments arguments, const FunctionContext&) {
                     const int64_t begin = columns.size() > 1 ? columns[0]->values<int64_t>()[i] : 0,
                                   end = columns[columns.size() > 1 ? 1 : 0]->values<int64_t>()[i];
                     const int64_t step = columns.size() > 2 ? columns[2]->values<int64_t>()[i] : 1;
+                    if (columns.size() == 1 && end < 0)
+                        fail(ErrorCode::ARGUMENT_OUT_OF_BOUND,
+                             "The argument of function range must not be negative: {}", end);
                     if (step == 0) fail(ErrorCode::ARGUMENT_OUT_OF_BOUND, "The step of function range must not be 0");
                     for (int64_t v = begin; step > 0 ? v < end : v > end; v += step) {
                         if (values.size() >= 500000000)
@@ -378,6 +394,19 @@ Overload resolve_zip(Arguments arguments, const FunctionContext&) {
                 const size_t total = children[0]->size();
                 return Vector::array(type, call.rows, std::move(offsets),
                                      Vector::tuple(element, total, std::move(children)));
+            }};
+}
+
+/// A function of one array called on several as on one of tuples.
+Overload of_zipped(Arguments arguments, const FunctionContext& context,
+                   const std::function<Overload(Arguments, const FunctionContext&)>& resolve) {
+    if (arguments.size() == 1) return resolve(arguments, context);
+    const Overload zip = resolve_zip(arguments, context);
+    const Argument zipped[] = {{zip.result, nullptr}};
+    const Overload one = resolve(zipped, context);
+    return {one.result, [=](const KernelArguments& call) {
+                const VectorPtr vectors[] = {zip.kernel(call)};
+                return one.kernel({vectors, {}, call.rows});
             }};
 }
 
@@ -456,13 +485,16 @@ void register_array_functions(FunctionRegistry& registry) {
     add_picking(registry, "arrayPopBack", pick_but_last);
     add_picking(registry, "arrayPopFront", pick_but_first);
     add_picking(registry, "arrayCompact", pick_compact);
-    add_picking(registry, "arrayDistinct", pick_distinct);
-    add(registry, "arrayUniq", 1, 1, resolve_uniq);
+    add(registry, "arrayDistinct", 1, 1, resolve_distinct);
+    add(registry, "arrayUniq", 1, SIZE_MAX,
+        [](Arguments a, const FunctionContext& c) { return of_zipped(a, c, resolve_uniq); });
     add(registry, "arrayEnumerate", 1, 1, [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 0); });
-    add(registry, "arrayEnumerateUniq", 1, 1,
-        [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 1); });
-    add(registry, "arrayEnumerateDense", 1, 1,
-        [](Arguments a, const FunctionContext&) { return resolve_enumerate(a, 2); });
+    add(registry, "arrayEnumerateUniq", 1, SIZE_MAX, [](Arguments a, const FunctionContext& c) {
+        return of_zipped(a, c, [](Arguments one, const FunctionContext&) { return resolve_enumerate(one, 1); });
+    });
+    add(registry, "arrayEnumerateDense", 1, SIZE_MAX, [](Arguments a, const FunctionContext& c) {
+        return of_zipped(a, c, [](Arguments one, const FunctionContext&) { return resolve_enumerate(one, 2); });
+    });
     add(registry, "arrayConcat", 1, SIZE_MAX, resolve_concat);
     add(registry, "arrayPushBack", 2, 2,
         [](Arguments a, const FunctionContext& c) { return resolve_push(a, c, false); });

@@ -30,7 +30,11 @@ struct Unary {
 
 const Unary kUnary[] = {
     {"sqrt", [](double x) { return std::sqrt(x); }},
-    {"cbrt", [](double x) { return std::cbrt(x); }},
+    {"cbrt",
+     [](double x) {
+         const double root = std::cbrt(x), whole = std::round(root);
+         return whole * whole * whole == x ? whole : root;  // the library's last bit may be off
+     }},
     {"exp", [](double x) { return std::exp(x); }},
     {"exp2", [](double x) { return std::exp2(x); }},
     {"exp10", [](double x) { return std::pow(10.0, x); }},

@@ -62,7 +62,7 @@ int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 15;
+    return 255;  // no digit: as ClickHouse does
 }
 void unhex(const Row& row, std::string& out) {
     const std::string_view text = row.text[0];

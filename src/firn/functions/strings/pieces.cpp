@@ -84,6 +84,7 @@ Format parse_format(const std::string& pattern, size_t count) {
     Format format;
     format.literals.emplace_back();
     size_t next = 0;
+    bool numbered = false;
     for (size_t i = 0; i < pattern.size(); ++i) {
         const char c = pattern[i];
         if ((c == '{' || c == '}') && i + 1 < pattern.size() && pattern[i + 1] == c) {
@@ -97,7 +98,10 @@ Format parse_format(const std::string& pattern, size_t count) {
             }
             if (i + 1 >= pattern.size() || pattern[++i] != '}')
                 fail(ErrorCode::BAD_ARGUMENTS, "Invalid format string '{}'", pattern);
+            numbered |= digits > 0;
             if (!digits) index = next++;
+            if (numbered && next > 0)
+                fail(ErrorCode::BAD_ARGUMENTS, "Format string '{}' has both numbered and unnumbered places", pattern);
             if (index >= count)
                 fail(ErrorCode::BAD_ARGUMENTS, "Format string '{}' names argument {} of {}", pattern, index, count);
             format.arguments.push_back(index);
@@ -242,10 +246,23 @@ void append_substituted(std::string& out, std::string_view replacement, const Pi
     }
 }
 
+/// BAD_ARGUMENTS where the replacement names a group that the pattern does not have.
+void check_substitutions(std::string_view replacement, const RE2& regexp) {
+    for (size_t i = 0; i + 1 < replacement.size(); ++i) {
+        if (replacement[i] != '\\') continue;
+        const char group = replacement[++i];
+        if (group >= '0' && group <= '9' && group - '0' > regexp.NumberOfCapturingGroups())
+            fail(ErrorCode::BAD_ARGUMENTS,
+                 "Substitution '\\{}' in the replacement is invalid: the regular expression has {} capturing groups",
+                 group, regexp.NumberOfCapturingGroups());
+    }
+}
+
 Overload resolve_replace_regexp(Arguments arguments, const FunctionContext&, bool all, const char* name) {
     for (size_t i = 0; i < 3; ++i)
         if (!is_string_like(arguments[i].type->id())) fail_argument(name, *arguments[i].type, i);
     const auto regexp = compile(require_text(arguments[1], name, 1));
+    if (const auto replacement = constant_text(arguments[2])) check_substitutions(*replacement, *regexp);
     const TypePtr type = make_type(TypeId::String);
     return {type, [=](const KernelArguments& call) {
                 const Reader<StringRef> texts(call[0]), replacements(call[2]);

@@ -1,0 +1,71 @@
+// Scalar functions of aggregate states: finalizeAggregation, initializeAggregation.
+#include <algorithm>
+#include <memory>
+
+#include "firn/functions/aggregates/combinators.h"
+#include "firn/functions/argument_types.h"
+#include "firn/functions/declare.h"
+#include "firn/functions/registration.h"
+
+namespace firn::functions {
+
+namespace {
+
+/// The result of a state that `fill` makes for each row.
+template <typename Fill>
+VectorPtr finish_rows(const AggregateFunction& function, size_t rows, const Fill& fill) {
+    Arena arena;
+    const size_t bytes = std::max<size_t>(16, (function.state_size() + 15) / 16 * 16);
+    std::vector<char*> states;
+    const auto destroy = [&](std::vector<char*>* all) {
+        if (function.has_destructor())
+            for (char* state : *all) function.destroy(state);
+    };
+    const std::unique_ptr<std::vector<char*>, decltype(destroy)> guard(&states, destroy);
+    for (size_t i = 0; i < rows; ++i) {
+        char* state = arena.allocate(bytes, 16);
+        function.create(state);
+        states.push_back(state);
+        fill(i, state, arena);
+    }
+    return copy_owned(function.finish(states.data(), rows, 0));
+}
+
+Overload resolve_finalize(ArgumentList arguments, const FunctionContext&) {
+    const DataType& type = *arguments[0].type;
+    if (type.id() != TypeId::AggregateFunction)
+        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+             "The argument of function finalizeAggregation has to be an aggregate state, not {}", type.name());
+    const AggregatePtr function = function_of_state(type);
+    return {function->result_type(), [=](const KernelArguments& call) {
+                const Decoded states(call[0]);
+                return finish_rows(*function, call.rows, [&](size_t i, char* state, Arena& arena) {
+                    std::string_view bytes = states.value<StringRef>(i).view();
+                    if (!bytes.empty()) function->deserialize(state, bytes, arena);
+                });
+            }};
+}
+
+/// initializeAggregation('sum', x): the function over each row alone.
+Overload resolve_initialize(ArgumentList arguments, const FunctionContext&) {
+    const std::string name = require_text(arguments[0], "initializeAggregation", 0);
+    std::vector<TypePtr> types;
+    for (const auto& argument : arguments.subspan(1)) types.push_back(argument.type);
+    const AggregatePtr function = AggregateRegistry::instance().bind(name, types, {});
+    return {function->result_type(), [=](const KernelArguments& call) {
+                return finish_rows(*function, call.rows, [&](size_t i, char* state, Arena& arena) {
+                    std::vector<VectorPtr> row;
+                    for (size_t n = 1; n < call.size(); ++n) row.push_back(flatten(slice(call[n], i, 1)));
+                    function->add_all(row, 1, state, arena);
+                });
+            }};
+}
+
+}  // namespace
+
+void register_aggregate_state_functions(FunctionRegistry& registry) {
+    declare_seeing_nulls(registry, {"finalizeAggregation"}, 1, 1, resolve_finalize);
+    declare_seeing_nulls(registry, {"initializeAggregation"}, 2, SIZE_MAX, resolve_initialize);
+}
+
+}  // namespace firn::functions
