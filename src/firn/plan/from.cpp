@@ -324,8 +324,9 @@ void Scope::resolve_array_join_element(const sql::FromElement& element) {
     }
     // An alias of ARRAY JOIN hides a column of that name.
     for (auto& [unused, made] : made_columns) {
-        std::erase_if(columns,
-                      [&](const ScopeColumn& other) { return other.name == made.name && other.table == kNoPlace; });
+        std::erase_if(columns, [&name = made.name](const ScopeColumn& other) {
+            return other.name == name && other.table == kNoPlace;
+        });
         columns.insert(columns.begin(), std::move(made));
     }
     from = std::move(node);

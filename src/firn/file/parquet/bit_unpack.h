@@ -16,7 +16,7 @@ inline uint32_t extract_bits(const uint8_t* in, const uint8_t* end, size_t index
     const auto left = static_cast<size_t>(end - at);
     if (left >= 8)
         std::memcpy(&word, at, 8);
-    else
+    else if (left > 0)
         std::memcpy(&word, at, left);
     return static_cast<uint32_t>((word >> (bit % 8)) & ((uint64_t{1} << width) - 1));
 }
@@ -27,7 +27,7 @@ inline uint64_t extract_bits64(const uint8_t* in, const uint8_t* end, size_t ind
     const uint8_t* at = in + bit / 8;
     unsigned __int128 word = 0;
     const auto left = static_cast<size_t>(end - at);
-    std::memcpy(&word, at, left >= 16 ? 16 : left);
+    if (left > 0) std::memcpy(&word, at, left >= 16 ? 16 : left);
     word >>= bit % 8;
     return width == 64 ? static_cast<uint64_t>(word) : static_cast<uint64_t>(word) & ((uint64_t{1} << width) - 1);
 }

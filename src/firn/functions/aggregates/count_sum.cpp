@@ -27,6 +27,26 @@ public:
     }
 };
 
+/// a + b and a * b, wrapping around.
+template <typename Sum>
+Sum plus(const Sum& a, const Sum& b) {
+    if constexpr (std::is_same_v<Sum, int64_t>)
+        return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else if constexpr (std::is_same_v<Sum, Int128>)
+        return static_cast<Int128>(static_cast<UInt128>(a) + static_cast<UInt128>(b));
+    else
+        return a + b;
+}
+template <typename Sum>
+Sum times(const Sum& a, const Sum& b) {
+    if constexpr (std::is_same_v<Sum, int64_t>)
+        return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else if constexpr (std::is_same_v<Sum, Int128>)
+        return static_cast<Int128>(static_cast<UInt128>(a) * static_cast<UInt128>(b));
+    else
+        return a * b;
+}
+
 /// Sum of a whole batch. 64-bit integers into 128 bits without carries in the loop: halves are added apart.
 template <typename Sum, typename T>
 Sum sum_flat(const T* values, size_t rows) {
@@ -67,12 +87,12 @@ Sum sum_flat(const T* values, size_t rows) {
         Sum total{};
         size_t i = 0;
         for (; i + kBlock <= rows; i += kBlock)
-            for (size_t k = 0; k < kBlock; ++k) total += static_cast<Sum>(values[i + k]);
-        for (; i < rows; ++i) total += static_cast<Sum>(values[i]);
+            for (size_t k = 0; k < kBlock; ++k) total = plus(total, static_cast<Sum>(values[i + k]));
+        for (; i < rows; ++i) total = plus(total, static_cast<Sum>(values[i]));
         return total;
     } else {
         Sum total{};
-        for (size_t i = 0; i < rows; ++i) total = total + Sum(values[i]);
+        for (size_t i = 0; i < rows; ++i) total = plus(total, Sum(values[i]));
         return total;
     }
 }
@@ -93,7 +113,7 @@ Sum sum_batch(const VectorPtr& vector, size_t rows) {
     const T* values = decoded.values<T>();
     if (decoded.is_identity()) return sum_flat<Sum>(values, rows);
     if constexpr (!std::is_same_v<Sum, double>)
-        if (decoded.is_constant()) return rows ? Sum(values[0]) * Sum(static_cast<Int128>(rows)) : Sum{};
+        if (decoded.is_constant()) return rows ? times(Sum(values[0]), Sum(static_cast<Int128>(rows))) : Sum{};
     // In portions that stay in the cache: picked out, then summed as flat values.
     constexpr size_t kPortion = 1024;
     std::array<T, kPortion> portion;
@@ -105,7 +125,7 @@ Sum sum_batch(const VectorPtr& vector, size_t rows) {
             for (size_t i = 0; i < count; ++i) portion[i] = values[codes[begin + i]];
         else
             for (size_t i = 0; i < count; ++i) portion[i] = values[decoded[begin + i]];
-        total = total + sum_flat<Sum>(portion.data(), count);
+        total = plus(total, sum_flat<Sum>(portion.data(), count));
     }
     return total;
 }
@@ -117,20 +137,20 @@ class Sum : public StateAggregate<Sum<T, SumType>, SumType> {
 public:
     using Base::Base;
     void add_row(SumType& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
-        state = state + SumType(arguments[0].template value<T>(row));
+        state = plus(state, SumType(arguments[0].template value<T>(row)));
     }
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
              Arena&) const override {
         each_value<T>(Decoded(arguments[0]), rows, [&](size_t i, const T& value) {
             SumType& state = Base::as_state(states[i] + offset);
-            state = state + SumType(value);
+            state = plus(state, SumType(value));
         });
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena&) const override {
         SumType& total = Base::as_state(state);
-        total = total + sum_batch<SumType, T>(arguments[0], rows);
+        total = plus(total, sum_batch<SumType, T>(arguments[0], rows));
     }
-    void merge_state(SumType& state, const SumType& other, Arena&) const { state = state + other; }
+    void merge_state(SumType& state, const SumType& other, Arena&) const { state = plus(state, other); }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
         return vector_of<SumType>(this->result_, rows, [&](size_t i) { return Base::as_state(states[i] + offset); });
     }
@@ -160,24 +180,24 @@ public:
     Avg(std::string name, TypePtr result, double divisor)
         : Base(std::move(name), std::move(result)), divisor_(divisor) {}
     void add_row(State& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
-        state.sum = state.sum + SumType(arguments[0].template value<T>(row));
+        state.sum = plus(state.sum, SumType(arguments[0].template value<T>(row)));
         ++state.count;
     }
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
              Arena&) const override {
         each_value<T>(Decoded(arguments[0]), rows, [&](size_t i, const T& value) {
             State& state = Base::as_state(states[i] + offset);
-            state.sum = state.sum + SumType(value);
+            state.sum = plus(state.sum, SumType(value));
             ++state.count;
         });
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* place, Arena&) const override {
         State& state = Base::as_state(place);
-        state.sum = state.sum + sum_batch<SumType, T>(arguments[0], rows);
+        state.sum = plus(state.sum, sum_batch<SumType, T>(arguments[0], rows));
         state.count += rows;
     }
     void merge_state(State& state, const State& other, Arena&) const {
-        state.sum = state.sum + other.sum;
+        state.sum = plus(state.sum, other.sum);
         state.count += other.count;
     }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
