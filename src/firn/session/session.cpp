@@ -1,6 +1,7 @@
 #include "firn/session/session.h"
 
 #include <chrono>
+#include <thread>
 
 #include "firn/session/statement_run.h"
 #include "firn/table/catalog.h"
@@ -11,10 +12,11 @@ Session::Session(SessionOptions options) : options_(std::move(options)), catalog
 Session::~Session() = default;
 
 bool Session::cancel() noexcept {
+    cancelling_.fetch_add(1);
     QueryContext* context = running_.load();
-    if (!context) return false;
-    context->cancel();
-    return true;
+    if (context) context->cancel();
+    cancelling_.fetch_sub(1);
+    return context != nullptr;
 }
 
 sql::ParseOptions parse_options(const Settings& settings) {
@@ -44,6 +46,8 @@ void Session::run(const sql::Statement& statement, const std::function<void(std:
     };
     const auto finish = [&] {
         running_.store(nullptr);
+        while (cancelling_.load() > 0)
+            std::this_thread::yield();  // whoever still holds the context; no lock in signals
         show(nullptr);
         out.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };

@@ -64,6 +64,7 @@ private:
     std::map<std::string, std::string> parameters_;
     std::unique_ptr<table::Catalog> catalog_;
     std::atomic<QueryContext*> running_{nullptr};  // what cancel() reaches, also from a signal handler
+    std::atomic<int> cancelling_{0};               // calls of cancel() that may hold the pointer
     mutable std::mutex running_mutex_;
     std::shared_ptr<QueryContext> running_context_;
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -64,4 +65,26 @@ TEST(Engine, CancelStopsAStatementAtOnce) {
     const auto stopped = std::chrono::steady_clock::now();
     canceller.join();
     EXPECT_LT(stopped - asked, std::chrono::seconds(5));
+}
+
+// The sanitizers look whether cancel() touches a statement that has just ended.
+TEST(Engine, CancelMayComeWhileAStatementEnds) {
+    Engine engine;
+    std::atomic<bool> stop{false};
+    std::thread canceller([&] {
+        while (!stop.load()) engine.cancel();
+    });
+    int ended = 0;
+    for (int i = 0; i < 200; ++i) {
+        try {
+            engine.query("SELECT 1");
+            ++ended;
+        } catch (const QueryError& error) {
+            EXPECT_EQ(error.name(), "QUERY_WAS_CANCELLED");
+            ++ended;
+        }
+    }
+    stop.store(true);
+    canceller.join();
+    EXPECT_EQ(ended, 200);
 }
