@@ -7,6 +7,7 @@ import http.client
 import re
 import socket
 import socketserver
+import ssl
 import threading
 import time
 
@@ -26,7 +27,12 @@ class Fault:
 
 
 class FaultProxy:
-    def __init__(self, target_port, latency=0.0):
+    def __init__(self, target_port, latency=0.0, certificate=None):
+        """certificate: (certificate file, key file): clients speak TLS."""
+        context = None
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
         self.target, self.latency, self.faults, self.log = target_port, latency, [], []
         self.lock = threading.Lock()
         proxy = self
@@ -39,6 +45,10 @@ class FaultProxy:
 
         class Server(socketserver.ThreadingTCPServer):
             allow_reuse_address, daemon_threads, request_queue_size = True, True, 256
+
+            def get_request(self):
+                connection, address = super().get_request()
+                return (context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False) if context else connection), address
 
             def handle_error(self, request, client_address):
                 pass
@@ -112,7 +122,7 @@ class FaultProxy:
     def reply(self, handler, reply, method, fault):
         body = reply.read()
         length = reply.getheader("Content-Length") if method == "HEAD" else len(body)
-        if fault and fault.kind == "short":
+        if fault and fault.kind == "short" and method != "HEAD":
             body = body[:len(body) // 2]
             length = len(body)
         lines = [f"HTTP/1.1 {reply.status} {reply.reason}"]

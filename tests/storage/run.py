@@ -170,8 +170,9 @@ def s3_faults(suite, port):
         ("429 with Retry-After", [Fault(429, 1, headers={"Retry-After": "1"})]),
         ("500s", [Fault(500, 3)]),
         ("reset", [Fault("reset", 3)]),
-        ("cut mid-read", [Fault("cut", 3, match="data/")]),
-        ("short reply", [Fault("short", 2, match="data/")]),
+        ("cut mid-read", [Fault("cut", 3, match="/data/")]),
+        ("short reply", [Fault("short", 2, match="/data/")]),
+        ("short metadata", [Fault("short", 2, match="metadata.json"), Fault("short", 2, match="-m0.avro")]),
         ("cut listing", [Fault("cut", 2, match="list-type")]),
         ("cut metadata", [Fault("cut", 1, match="metadata.json"), Fault("cut", 1, match="snap-")]),
     ):
@@ -181,8 +182,9 @@ def s3_faults(suite, port):
     few = " SETTINGS s3_max_single_read_retries = 1"
     for label, fault, code in (
         ("throttled", Fault(503, 1000), "S3_ERROR"),
-        ("short replies", Fault("short", 1000, match="data/"), "CANNOT_READ_ALL_DATA"),
-        ("cut", Fault("cut", 1000, match="data/"), "S3_ERROR"),
+        ("short replies", Fault("short", 1000, match="/data/"), "CANNOT_READ_ALL_DATA"),
+        ("short metadata", Fault("short", 1000, match="metadata.json"), "CANNOT_READ_ALL_DATA"),
+        ("cut", Fault("cut", 1000, match="/data/"), "S3_ERROR"),
         ("garbage", Fault("garbage", 1000), "S3_ERROR"),
         ("reset", Fault("reset", 1000), "S3_ERROR"),
     ):
@@ -190,6 +192,24 @@ def s3_faults(suite, port):
         suite.fails(f"fault for ever: {label}", count.format(at, "file_parquet_row_groups", keys) + few, code, 30)
     proxy.reset(Fault("hang", 1000, seconds=30))
     suite.fails("hangs", count.format(at, "part_days", keys) + few + ", s3_request_timeout_ms = 1000", "S3_ERROR", 20)
+    proxy.close()
+
+
+def s3_tls(suite, port, work):
+    names = f"{work}/tls"
+    os.makedirs(names)
+    certificate, key = f"{names}/certificate.pem", f"{names}/key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=firn tests", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    proxy = FaultProxy(port, certificate=(certificate, key))
+    plain = {k: v for k, v in os.environ.items() if k not in ("SSL_CERT_FILE", "AWS_CA_BUNDLE", "CURL_CA_BUNDLE")}
+    source = f"icebergS3('https://127.0.0.1:{proxy.port}/warehouse/fixtures/part_days', '{KEY}', '{SECRET}'"
+    suite.fails("unknown certificate", f"SELECT count() FROM {source})", "S3_ERROR", 20, says="certificate is not trusted")
+    suite.gives("certificate by name", f"SELECT count() FROM {source}, ca_file = '{certificate}')", "11")
+    for name in ("SSL_CERT_FILE", "AWS_CA_BUNDLE"):
+        suite.gives(f"certificate by {name}", f"SELECT count() FROM {source})", "11", env={**plain, name: certificate})
+    suite.fails("another host's certificate", f"SELECT count() FROM {source.replace('127.0.0.1', 'localhost')})", "S3_ERROR", 20,
+                env={**plain, "SSL_CERT_FILE": certificate}, says="certificate")
     proxy.close()
 
 
@@ -253,6 +273,7 @@ def part_seaweedfs(suite, work, tables, port=21400):
         suite.gives("moved table", f"SELECT count() FROM icebergS3('http://127.0.0.1:{port}/warehouse/moved/part_days', '{KEY}', '{SECRET}')", "11")
         s3_plain(suite, f"{base}/part_days")
         s3_faults(suite, port)
+        s3_tls(suite, port, work)
         s3_round_trips(suite, port)
         changed_object(suite, s3, port)
         suite.fixtures("seaweedfs", f"icebergS3('{base}/{{name}}', '{KEY}', '{SECRET}'{{inner}})", tables)

@@ -144,7 +144,10 @@ void print_report(const Arguments& arguments, const session::StatementReport& re
     if (!arguments.profile_events || !report.context) return;
     for (size_t i = 0; i < kProfileEvents; ++i) {
         const auto event = static_cast<ProfileEvent>(i);
-        fmt::print(stderr, "{}: {}\n", profile_event_name(event), report.context->count(event));
+        // Of the services that a query did not use there is nothing to say.
+        const uint64_t count = report.context->count(event);
+        if (count == 0 && event >= ProfileEvent::StorageRequests) continue;
+        fmt::print(stderr, "{}: {}\n", profile_event_name(event), count);
     }
     fmt::print(stderr, "MemoryPeak: {}\n", report.context->memory()->peak());
 }

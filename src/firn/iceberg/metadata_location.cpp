@@ -192,7 +192,10 @@ storage::ObjectInfo find_metadata_object(const storage::ObjectStore& store, std:
                                          const MetadataLocationOptions& options) {
     if (!options.metadata_file_path.empty()) {
         std::string path = explicit_path(table_path, options.metadata_file_path);
-        return store.stat(path);
+        if (!store.is_remote()) return store.stat(path);
+        storage::ObjectInfo named;  // reading it will tell whether it is there
+        named.path = path;
+        return named;
     }
     std::string folder = folder_of(table_path);
     folder += folder == "/" ? "metadata" : "/metadata";

@@ -111,6 +111,18 @@ bool is_relative(std::string_view path) {
     return !path.empty() && path[0] != '/' && split(path).prefix.empty() && split(path).path.size() == path.size();
 }
 
+/// Scheme unified, everything behind it as it stands. In an object store a doubled slash is part of an object's name.
+std::string exact(std::string_view text) {
+    const Split parts = split(text);
+    return parts.prefix + std::string(parts.path);
+}
+
+/// Whether a path is of a store that keeps objects by name, without folders.
+bool is_object_path(std::string_view path) {
+    const std::string_view scheme = path_scheme(path);
+    return scheme == "s3" || scheme == "gs" || scheme == "abfss" || scheme == "az";
+}
+
 std::string join(std::string_view folder, std::string_view name) {
     std::string out(folder);
     if (out.empty() || out.back() != '/') out += '/';
@@ -140,6 +152,7 @@ PathResolver::PathResolver(std::string_view location, std::string_view opened_at
     plain_location_ = written_location_ == location_ && location_ != "/";
     // A working directory may be above the folder's relative name, so `..` at its begin stays as it is.
     if (!has_parent_segment(opened_at)) root_ = canonical_path(opened_at);
+    if (is_object_path(root_) && !has_parent_segment(opened_at)) root_ = exact(opened_at);
     while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
 }
 
@@ -178,6 +191,13 @@ std::string PathResolver::resolve(std::string_view path) const {
             below.size() > location_.size())
             return join(root_, std::string_view(below).substr(location_.size()));
         return join(root_, inside);
+    }
+    if (is_object_path(root_) && !parents) {
+        const std::string name = exact(path);
+        const std::string location = exact(written_location_);
+        if (name.size() > location.size() && name.starts_with(location) && name[location.size()] == '/')
+            return root_ + name.substr(location.size());
+        if (is_object_path(name) && !lies_below(canonical(path, escaped), location_)) return name;
     }
     std::string whole = canonical(path, escaped);
     if (!location_.empty() && lies_below(whole, location_)) {

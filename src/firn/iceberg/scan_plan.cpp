@@ -152,6 +152,7 @@ public:
             }
             data.push_back(&manifest);
         }
+        read_ahead(data, deletes);
         read_data(data);
         if (!plan_.files.empty() && !deletes.empty()) assign_deletes(deletes);
         count();
@@ -163,6 +164,20 @@ private:
     size_t readers() const {
         constexpr size_t kRemoteReaders = 32;
         return table_.store().is_remote() ? std::max(options_.threads, kRemoteReaders) : options_.threads;
+    }
+
+    /// Where each manifest costs a round trip, those of deletes come with those of data, though they may turn out not to be
+    /// needed. They are kept by the cache; without one there is nothing to do ahead.
+    void read_ahead(const std::vector<const ManifestFile*>& data, const std::vector<const ManifestFile*>& deletes) {
+        if (!table_.store().is_remote() || !table_.cache() || data.empty() || deletes.empty()) return;
+        std::vector<const ManifestFile*> all = data;
+        all.insert(all.end(), deletes.begin(), deletes.end());
+        std::vector<std::shared_ptr<const Manifest>> read(all.size());
+        parallel_for(all.size(), readers(), [&](size_t i) {
+            check_cancelled();
+            read[i] = table_.manifest(*all[i]);
+        });
+        ahead_ = std::move(read);
     }
 
     void read_data(const std::vector<const ManifestFile*>& manifests) {
@@ -245,6 +260,7 @@ private:
     ScanPlanOptions options_;
     bool trivial_;
     ScanPlan plan_;
+    std::vector<std::shared_ptr<const Manifest>> ahead_;  // keeps them from falling out of the cache
 };
 
 }  // namespace

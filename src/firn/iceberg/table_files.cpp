@@ -1,5 +1,7 @@
 #include "firn/iceberg/table_files.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
@@ -59,16 +61,17 @@ std::shared_ptr<const T> load(const storage::ObjectStore& store, const storage::
         return cached<T>(cache, version_key(file->info(), what), [&] { return parse(Bytes(*file, limit).view()); });
     }
     return cached<T>(cache, store.identity() + "\n" + version_key(known, what), [&] {
-        const std::string bytes = store.read_all(known.path, limit);
+        const std::string bytes = store.read_all(known, limit);
         count_event(ProfileEvent::StorageReadRequests);
         count_event(ProfileEvent::ReadBytesFromStorage, bytes.size());
         return parse(std::string_view(bytes));
     });
 }
 
-storage::ObjectInfo named(std::string path) {
+storage::ObjectInfo named(std::string path, int64_t length = 0) {
     storage::ObjectInfo info;
     info.path = std::move(path);
+    info.size = static_cast<uint64_t>(std::max<int64_t>(0, length));
     return info;
 }
 
@@ -109,12 +112,13 @@ std::shared_ptr<const Manifest> TableFiles::manifest(const ManifestFile& entry) 
     const auto inherited = ManifestInheritance::of(entry);
     const std::string what = fmt::format("manifest {} {} {} {}", inherited.sequence_number, inherited.snapshot_id,
                                          inherited.spec_id, inherited.first_row_id.value_or(-1));
-    return load<Manifest>(*store_, named(path), cache_, what, kMaxManifestBytes, [&](std::string_view bytes) {
-        count_event(ProfileEvent::IcebergManifestFilesRead);
-        auto manifest = parse_manifest(bytes, path, inherited);
-        const size_t memory = manifest->memory_bytes();
-        return std::pair(std::move(manifest), memory);
-    });
+    return load<Manifest>(*store_, named(path, entry.length), cache_, what, kMaxManifestBytes,
+                          [&](std::string_view bytes) {
+                              count_event(ProfileEvent::IcebergManifestFilesRead);
+                              auto manifest = parse_manifest(bytes, path, inherited);
+                              const size_t memory = manifest->memory_bytes();
+                              return std::pair(std::move(manifest), memory);
+                          });
 }
 
 }  // namespace firn::iceberg

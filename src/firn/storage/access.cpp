@@ -125,6 +125,9 @@ public:
     std::string read_all(std::string_view path, uint64_t limit) const override {
         return at(path).read_all(path, limit);
     }
+    std::string read_all(const ObjectInfo& known, uint64_t limit) const override {
+        return at(known.path).read_all(known, limit);
+    }
     std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override {
         return at(prefix).list(prefix, recursive);
     }

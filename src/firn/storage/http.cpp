@@ -54,6 +54,7 @@ Outcome outcome_of(CURLcode code, bool repeatable) {
         case CURLE_RECV_ERROR:
         case CURLE_SSL_CONNECT_ERROR:
         case CURLE_WEIRD_SERVER_REPLY:
+        case CURLE_UNSUPPORTED_PROTOCOL:  // what came is no HTTP
         case CURLE_HTTP2:
         case CURLE_SEND_FAIL_REWIND:
             return repeatable ? Outcome::Retry : Outcome::Final;
@@ -83,8 +84,11 @@ Outcome outcome_of(CURLcode code, bool repeatable) {
         case CURLE_SSL_CACERT_BADFILE:
             fail(ErrorCode::NETWORK_ERROR, "{}: the file of trusted certificates cannot be read: {}", host, detail);
         case CURLE_URL_MALFORMAT:
-        case CURLE_UNSUPPORTED_PROTOCOL:
             fail(ErrorCode::BAD_ARGUMENTS, "{}: {}", host, curl_easy_strerror(transfer.result));
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            if (!transfer.request.url.starts_with("http"))
+                fail(ErrorCode::BAD_ARGUMENTS, "{}: neither http nor https", host);
+            fail(ErrorCode::NETWORK_ERROR, "{}: what answers does not speak HTTP{}", host, tries);
         default:
             fail(ErrorCode::NETWORK_ERROR, "{}: {}{}", host, detail, tries);
     }

@@ -229,6 +229,38 @@ CURL* HttpEngine::take_easy() {
     return easy;
 }
 
+namespace {
+
+std::string_view host_of(const HttpTransfer& transfer) {
+    const std::string_view url = transfer.request.url;
+    const size_t begin = std::min(url.find("://"), url.size() - std::min<size_t>(url.size(), 3)) + 3;
+    return url.substr(0, std::min(url.find_first_of("/?", std::min(begin, url.size())), url.size()));
+}
+
+}  // namespace
+
+void HttpEngine::begin_waiting() {
+    // First come, first served, but a host with no connection left holds up no other.
+    for (auto it = waiting_.begin(); it != waiting_.end() && running_.size() < total_connections;) {
+        {
+            std::lock_guard lock((*it)->mutex);
+            if ((*it)->abandoned) {
+                it = waiting_.erase(it);
+                continue;
+            }
+        }
+        unsigned& running = running_by_host_[std::string(host_of(**it))];
+        if (running >= connections_per_host) {
+            ++it;
+            continue;
+        }
+        ++running;
+        const auto transfer = std::move(*it);
+        it = waiting_.erase(it);
+        begin(transfer);
+    }
+}
+
 void HttpEngine::begin(const std::shared_ptr<HttpTransfer>& transfer) {
     transfer->easy = take_easy();
     transfer->into_span = !transfer->request.into.empty();
@@ -247,6 +279,9 @@ void HttpEngine::finish(CURL* easy, CURLcode result) {
     const std::shared_ptr<HttpTransfer> transfer = std::move(*found);
     *found = std::move(running_.back());
     running_.pop_back();
+    if (const auto host = running_by_host_.find(host_of(*transfer)); host != running_by_host_.end()) {
+        if (--host->second == 0) running_by_host_.erase(host);
+    }
     curl_multi_remove_handle(multi_, easy);
     long connects = 0;
     curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
@@ -262,11 +297,15 @@ void HttpEngine::finish(CURL* easy, CURLcode result) {
     transfer->changed.notify_all();
 }
 
-void HttpEngine::collect_finished() {
+bool HttpEngine::collect_finished() {
     int left = 0;
+    bool any = false;
     while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-        if (message->msg == CURLMSG_DONE) finish(message->easy_handle, message->data.result);
+        if (message->msg != CURLMSG_DONE) continue;
+        finish(message->easy_handle, message->data.result);
+        any = true;
     }
+    return any;
 }
 
 void HttpEngine::run() {
@@ -279,13 +318,14 @@ void HttpEngine::run() {
             cancelled.swap(cancelled_);
             if (stopping_) break;
         }
-        for (const auto& transfer : incoming) begin(transfer);
+        std::move(incoming.begin(), incoming.end(), std::back_inserter(waiting_));
         for (const auto& transfer : cancelled) {
             if (transfer->easy) finish(transfer->easy, CURLE_ABORTED_BY_CALLBACK);
         }
+        begin_waiting();
         int active = 0;
         curl_multi_perform(multi_, &active);
-        collect_finished();
+        if (collect_finished() && !waiting_.empty()) continue;
         curl_multi_poll(multi_, nullptr, 0, active ? 1000 : 60'000, nullptr);
     }
     while (!running_.empty()) finish(running_.back()->easy, CURLE_ABORTED_BY_CALLBACK);

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -61,9 +62,13 @@ public:
 private:
     HttpEngine();
     void run();
+    /// Begins those that wait, as far as connections are left. curl would queue them too, but counts the time of waiting
+    /// as time of connecting.
+    void begin_waiting();
     void begin(const std::shared_ptr<HttpTransfer>& transfer);
     void finish(CURL* easy, CURLcode result);
-    void collect_finished();
+    /// Whether any had finished.
+    bool collect_finished();
     CURL* take_easy();
 
     CURLM* multi_ = nullptr;
@@ -72,7 +77,10 @@ private:
     std::vector<std::shared_ptr<HttpTransfer>> cancelled_;
     bool stopping_ = false;
 
-    std::vector<std::shared_ptr<HttpTransfer>> running_;  // the thread's own
+    // The thread's own.
+    std::deque<std::shared_ptr<HttpTransfer>> waiting_;
+    std::vector<std::shared_ptr<HttpTransfer>> running_;
+    std::map<std::string, unsigned, std::less<>> running_by_host_;
     std::vector<CURL*> idle_;
     std::thread thread_;
 };

@@ -14,6 +14,7 @@ public:
     std::optional<ObjectInfo> try_stat(std::string_view path) const override;
     using ObjectStore::open;
     std::shared_ptr<const OpenFile> open(std::string_view path) const override;
+    using ObjectStore::read_all;
     std::string read_all(std::string_view path, uint64_t limit) const override;
     std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override;
     void put(std::string_view path, std::span<const uint8_t> bytes) override;

@@ -89,6 +89,9 @@ public:
     /// The whole object. More than `limit` bytes: LIMIT_EXCEEDED, before anything is allocated.
     virtual std::string read_all(std::string_view path, uint64_t limit = std::numeric_limits<uint32_t>::max()) const;
 
+    /// The same of an object whose size is known from elsewhere (0: it is not): a reply that is cut short is noticed.
+    virtual std::string read_all(const ObjectInfo& known, uint64_t limit) const { return read_all(known.path, limit); }
+
     /// The objects below the folder `prefix`, in order of path; with `recursive` those of its subfolders too.
     /// A folder that does not exist is empty.
     virtual std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const = 0;

@@ -110,6 +110,25 @@ std::string RemoteStore::read_all(std::string_view path, uint64_t limit) const {
     }
 }
 
+std::string RemoteStore::read_all(const ObjectInfo& known, uint64_t limit) const {
+    if (known.size == 0 || known.size > limit) return read_all(known.path, limit);
+    std::string bytes(known.size, '\0');
+    HttpRequest request = read_request(known.path, std::nullopt, "");
+    request.into = {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()};
+    try {
+        const auto exchange = start(std::move(request));
+        const HttpReply reply = finish(*exchange, known.path, "read");
+        if (!reply.ok()) fail_reply(reply, known.path, "read");
+        return bytes;
+    } catch (const Error& error) {
+        // Shorter or longer than it was said to be: it may have been replaced, or the size written down wrong.
+        if (error.code() != ErrorCode::CANNOT_READ_ALL_DATA) throw;
+        const auto actual = try_stat(known.path);
+        if (!actual || actual->size == known.size) throw;
+        return read_all(known.path, limit);
+    }
+}
+
 int64_t http_date_us(std::string_view text) {
     if (text.empty()) return 0;
     const time_t seconds = curl_getdate(std::string(text).c_str(), nullptr);

@@ -22,7 +22,7 @@ constexpr uint64_t kWholeObject = uint64_t{512} << 10;
 /// Ranges nearer to each other than this are one request: reading on costs less than another round trip.
 constexpr uint64_t kCoalesceGap = uint64_t{256} << 10;
 /// Larger ranges are split into requests of this size, sent together.
-constexpr uint64_t kRequestBytes = uint64_t{4} << 20;
+constexpr uint64_t kRequestBytes = uint64_t{8} << 20;
 
 class RemoteStore : public ObjectStore, public std::enable_shared_from_this<RemoteStore> {
 public:
@@ -31,6 +31,7 @@ public:
     std::shared_ptr<const OpenFile> open(std::string_view path) const override;
     std::shared_ptr<const OpenFile> open(std::string_view path, const ObjectInfo& known) const override;
     std::string read_all(std::string_view path, uint64_t limit) const override;
+    std::string read_all(const ObjectInfo& known, uint64_t limit) const override;
 
     /// A request under way, counted and signed.
     virtual std::unique_ptr<HttpExchange> start(HttpRequest request) const = 0;

@@ -177,18 +177,48 @@ FileDeletes DeleteLoader::load(const iceberg::PlannedFile& planned) {
     return out;
 }
 
+FileAhead DeleteLoader::begin_reading(const iceberg::FileRef& file) const {
+    const auto& manifest = *file.manifest;
+    if (!manifest.is_deletion_vector(file.entry)) return begin_opening(table_, file);
+    const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
+    if (!offset || !size || *offset < 0 || *size < 0) return {};
+    storage::ObjectInfo known;
+    known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
+    FileAhead ahead;
+    ahead.file = table_.store().open(table_.paths().resolve(file.path()), known);
+    ahead.bytes = ahead.file->read_ahead({{static_cast<uint64_t>(*offset), static_cast<uint64_t>(*size)}});
+    return ahead;
+}
+
+void DeleteLoader::ask_ahead(const iceberg::PlannedFile& planned) {
+    if (!table_.store().is_remote()) return;
+    for (const uint32_t index : planned.deletes) {
+        Loaded& loaded = *loaded_[index];
+        std::lock_guard lock(loaded.mutex);
+        if (loaded.asked) continue;
+        loaded.asked = true;
+        loaded.ahead = begin_reading(files_[index]);
+    }
+}
+
 const DeleteLoader::Loaded& DeleteLoader::get(uint32_t index) {
     Loaded& loaded = *loaded_[index];
     std::call_once(loaded.once, [&] {
         const iceberg::FileRef& file = files_[index];
         const auto& manifest = *file.manifest;
         count_event(ProfileEvent::IcebergDeleteFilesRead);
+        FileAhead ahead;
+        {
+            std::lock_guard lock(loaded.mutex);
+            ahead = std::move(loaded.ahead);
+            loaded.asked = true;
+        }
         if (manifest.is_deletion_vector(file.entry)) {
             const std::string path = table_.paths().resolve(file.path());
             const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
             storage::ObjectInfo known;
             known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
-            const auto opened = table_.store().open(path, known);
+            const auto opened = ahead.file ? ahead.file : table_.store().open(path, known);
             if (!offset || !size || *offset < 0 || *size < 0 || static_cast<uint64_t>(*size) > kMaxVectorBytes ||
                 static_cast<uint64_t>(*offset) + static_cast<uint64_t>(*size) > opened->size())
                 fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
@@ -200,7 +230,7 @@ const DeleteLoader::Loaded& DeleteLoader::get(uint32_t index) {
             loaded.vector = iceberg::DeletionVector::parse(blob, path, file.record_count());
             return;
         }
-        const auto opened = open_file(table_, file);
+        const auto opened = open_file(table_, file, ahead.file);
         if (manifest.file_content(file.entry) == iceberg::FileContent::PositionDeletes)
             loaded.positions = read_positions(*opened);
         else

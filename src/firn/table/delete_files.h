@@ -11,6 +11,7 @@
 #include "firn/file/data_file.h"
 #include "firn/iceberg/deletion_vector.h"
 #include "firn/iceberg/scan_plan.h"
+#include "firn/table/data_files.h"
 #include "firn/table/iceberg_types.h"
 #include "firn/vector/vector.h"
 
@@ -75,6 +76,8 @@ public:
     DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema,
                  const std::vector<iceberg::FileRef>& files);
     FileDeletes load(const iceberg::PlannedFile& planned);
+    /// Remote storage: asks for the delete files of a data file, without waiting for them.
+    void ask_ahead(const iceberg::PlannedFile& planned);
 
     /// How to find the values of a field that deletes compare by: of the scan's schema, or, where it was dropped, of the
     /// latest schema that had it.
@@ -87,7 +90,11 @@ private:
         std::shared_ptr<const iceberg::DeletionVector> vector;
         std::shared_ptr<const PositionsByPath> positions;
         std::shared_ptr<const EqualityDeletes> equality;
+        std::mutex mutex;  // of the two below
+        bool asked = false;
+        FileAhead ahead;
     };
+    FileAhead begin_reading(const iceberg::FileRef& file) const;
     const Loaded& get(uint32_t index);
     std::shared_ptr<const PositionsByPath> read_positions(const file::DataFile& file) const;
     std::shared_ptr<const EqualityDeletes> read_equality(const file::DataFile& file, std::vector<int32_t> ids) const;

@@ -167,11 +167,12 @@ std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
 void IcebergScan::look_ahead(size_t file) {
     const auto& table = context_.source->table();
     const bool whole = !context_.request.limit;
-    if (!table.store().is_remote() || (file == 0 && context_.plan.files.size() == 1)) return;
+    if (!table.store().is_remote()) return;
     // A LIMIT may be reached soon: fewer files are asked for in vain.
     const size_t window = whole ? kFilesAhead : 2;
     const size_t end = std::min(context_.plan.files.size(), file + 1 + window);
     for (asked_files_ = std::max(asked_files_, file); asked_files_ < end; ++asked_files_) {
+        context_.deletes->ask_ahead(context_.plan.files[asked_files_]);
         FileAhead ahead = begin_opening(table, context_.plan.files[asked_files_].file);
         if (ahead.file) files_ahead_[asked_files_] = std::move(ahead);
     }

@@ -69,3 +69,17 @@ TEST(PathResolver, RefusesToClimbOut) {
     }
     EXPECT_EQ(table.resolve("/tmp/t/a..b/..c"), "/home/me/t/a..b/..c");
 }
+
+TEST(PathResolver, ObjectNamesKeepTheirSlashes) {
+    // On the disk a doubled slash is nothing; in an object store it is another object.
+    const PathResolver same("s3://bucket/wh//t", "s3a://bucket/wh//t/");
+    EXPECT_EQ(same.root(), "s3://bucket/wh//t");
+    EXPECT_EQ(same.resolve("s3n://bucket/wh//t/data//f.parquet"), "s3://bucket/wh//t/data//f.parquet");
+    EXPECT_EQ(same.resolve("s3://bucket/elsewhere//f"), "s3://bucket/elsewhere//f");
+    EXPECT_EQ(same.resolve("s3://bucket/wh/t/data/f.parquet"), "s3://bucket/wh//t/data/f.parquet");  // spelt carelessly
+    EXPECT_EQ(same.resolve("data/f.parquet"), "s3://bucket/wh//t/data/f.parquet");
+    EXPECT_ANY_THROW(same.resolve("s3://bucket/wh//t/../x"));
+    const PathResolver moved("file:/tmp/t", "abfss://box@me.blob.core.windows.net/a//t");
+    EXPECT_EQ(moved.root(), "abfss://box@me.dfs.core.windows.net/a//t");
+    EXPECT_EQ(moved.resolve("/tmp/t/data/f"), "abfss://box@me.dfs.core.windows.net/a//t/data/f");
+}
