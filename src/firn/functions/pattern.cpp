@@ -52,6 +52,11 @@ public:
         return true;
     }
 
+    /// What a text has to hold anywhere to match, where that is all; else null.
+    const std::string* needle() const {
+        return !regexp_ && pieces_.size() == 1 && !anchored_front_ && !anchored_back_ ? &pieces_[0] : nullptr;
+    }
+
 private:
     static bool is_literal(std::string_view text) {
         return text.find_first_of("\\^$.|?*+()[]{}") == std::string_view::npos;
@@ -133,6 +138,13 @@ VectorPtr match_rows(const VectorPtr& texts, const VectorPtr& patterns, size_t r
                      Dialect dialect, bool negated) {
     Output<uint8_t> out(rows);
     const Reader<StringRef> text(texts), pattern(patterns);
+    const std::string* needle = compiled ? compiled->needle() : nullptr;
+    if (needle && !text.is_constant()) {
+        mark_containing(text.data(), rows, *needle, out.data());
+        if (negated)
+            for (size_t i = 0; i < rows; ++i) out[i] ^= 1;
+        return out.finish(make_type(TypeId::UInt8));
+    }
     std::unique_ptr<Pattern> own;
     StringRef last;
     for (size_t i = 0; i < rows; ++i) {
