@@ -244,6 +244,8 @@ void JoinTable::find_packed(const uint64_t* keys, const uint8_t* missing, size_t
             uint32_t at = first[i];
             while (at != kNoRow && !same_key<kWords>(key(at), keys + i * kWords)) at = chained(at);
             first[i] = at;
+            // Whoever finds a row asks for the next one of its key: the chain's next record is looked at then.
+            if (at != kNoRow && chained(at) != kNoRow) __builtin_prefetch(records_->data() + chained(at) * stride_);
         }
     }
 }

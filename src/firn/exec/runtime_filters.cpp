@@ -13,6 +13,9 @@ using Content = plan::RuntimeFilter::Content;
 constexpr size_t kMostValues = 1000;
 constexpr size_t kMostBloomRows = 1 << 21;
 constexpr size_t kBloomBitsOfRow = 16;
+// Integers close enough for a bit each are told apart exactly, at less cost than hashing them for a bloom filter.
+constexpr size_t kOccurringBitsOfRow = 64;
+constexpr size_t kMostOccurringBits = size_t{1} << 26;
 
 VectorPtr one_value(const VectorPtr& vector, size_t row) {
     const auto value = copy_owned(slice(vector, row, 1));
@@ -23,13 +26,22 @@ VectorPtr one_value(const VectorPtr& vector, size_t row) {
 std::pair<uint32_t, uint32_t> extremes(const Decoded& key, size_t rows, bool& unordered) {
     uint32_t least = kNoRow, most = kNoRow;
     const auto look = [&](const auto* values) {
+        std::decay_t<decltype(*values)> low{}, high{};
         for (uint32_t i = 0; i < rows; ++i) {
-            if (key.is_null(i)) continue;
-            const auto& value = values[key[i]];
+            const size_t row = key[i];
+            if (key.nulls() && key.nulls()[row]) continue;
+            const auto& value = values[row];
             if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>) unordered |= std::isnan(value);
-            if (least == kNoRow) least = most = i;
-            if (value < values[key[least]]) least = i;
-            if (values[key[most]] < value) most = i;
+            if (least == kNoRow) {
+                least = most = i;
+                low = high = value;
+            } else if (value < low) {
+                least = i;
+                low = value;
+            } else if (high < value) {
+                most = i;
+                high = value;
+            }
         }
     };
     const Physical physical = key.flat().type()->physical();
@@ -73,14 +85,27 @@ std::shared_ptr<const std::vector<uint64_t>> bloom_of(const VectorPtr& key, size
     return bits;
 }
 
-/// Whether integer keys leave gaps between their bounds that a bloom filter would find.
-bool has_gaps(const VectorPtr& least, const VectorPtr& most, size_t rows) {
-    double range = 0;
-    const bool fixed = dispatch_fixed(least->type()->physical(), [&]<typename T>() {
-        if constexpr (std::is_integral_v<T> && sizeof(T) <= 8)
-            range = static_cast<double>(most->values<T>()[0]) - static_cast<double>(least->values<T>()[0]) + 1;
+/// Which integers between the bounds occur; null for other types, and where they lie too far apart.
+std::shared_ptr<const std::vector<uint64_t>> occurring_between(const Decoded& key, const VectorPtr& least,
+                                                               const VectorPtr& most, size_t rows) {
+    std::shared_ptr<std::vector<uint64_t>> bits;
+    dispatch_fixed(least->type()->physical(), [&]<typename T>() {
+        if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
+            const auto low = static_cast<uint64_t>(least->values<T>()[0]);
+            const uint64_t range = static_cast<uint64_t>(most->values<T>()[0]) - low;
+            if (range >= std::min<uint64_t>(kMostOccurringBits, std::max<uint64_t>(4096, rows * kOccurringBitsOfRow)))
+                return;
+            bits = std::make_shared<std::vector<uint64_t>>(range / 64 + 1);
+            const T* values = key.values<T>();
+            for (size_t i = 0; i < rows; ++i) {
+                const size_t row = key[i];
+                if (key.nulls() && key.nulls()[row]) continue;
+                const uint64_t bit = static_cast<uint64_t>(values[row]) - low;
+                (*bits)[bit / 64] |= uint64_t{1} << (bit % 64);
+            }
+        }
     });
-    return !fixed || range == 0 || static_cast<double>(rows) < range / 5;
+    return bits;
 }
 
 }  // namespace
@@ -98,8 +123,8 @@ void fill_runtime_filters(const plan::JoinNode& node, const std::vector<VectorPt
             content->min = one_value(key, least);
             content->max = one_value(key, most);
             content->values = few_values(key, content->min->type(), rows);
-            if (rows <= kMostBloomRows && has_gaps(content->min, content->max, rows))
-                content->bloom = bloom_of(key, rows);
+            content->occurring = occurring_between(Decoded(key), content->min, content->max, rows);
+            if (!content->occurring && rows <= kMostBloomRows) content->bloom = bloom_of(key, rows);
         }
         filter->set(std::move(content));
     }

@@ -39,6 +39,9 @@ struct RuntimeFilter {
         VectorPtr values;         // all distinct values where they are few (flat, same type); null otherwise
         std::shared_ptr<const std::vector<uint64_t>>
             bloom;  // bits by hash_rows of the value; null = none. Blocked: see bloom_might_contain
+        /// Integers of up to 8 bytes between min and max: which of them occur, bit i of word i / 64 standing for min + i;
+        /// null = unknown.
+        std::shared_ptr<const std::vector<uint64_t>> occurring;
     };
     std::shared_ptr<const Content> content() const {
         std::lock_guard lock(mutex);

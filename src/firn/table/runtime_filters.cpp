@@ -46,24 +46,61 @@ template <typename Passes>
 Selection select_by_base(const VectorPtr& values, std::vector<uint8_t>& entries, Passes&& passes) {
     const size_t rows = values->size();
     Selection out(rows);
+    uint32_t* to = out.data();
     size_t n = 0;
     const Decoded decoded(values);
     if (values->encoding() == Encoding::Dictionary) {
+        const uint32_t* codes = values->codes();
+        if (entries.size() <= rows) {  // all at once, so that the rows' loop need not ask
+            for (size_t code = 0; code < entries.size(); ++code)
+                if (entries[code] > 1) entries[code] = passes(code);
+            for (size_t i = 0; i < rows; ++i) {
+                to[n] = static_cast<uint32_t>(i);
+                n += entries[codes[i]];
+            }
+        } else {
+            for (size_t i = 0; i < rows; ++i) {
+                uint8_t& entry = entries[codes[i]];
+                if (entry > 1) entry = passes(codes[i]);
+                to[n] = static_cast<uint32_t>(i);
+                n += entry;
+            }
+        }
+    } else if (decoded.is_identity()) {
         for (size_t i = 0; i < rows; ++i) {
-            const uint32_t code = decoded[i];
-            uint8_t& entry = entries[code];
-            if (entry > 1) entry = passes(code);
-            out[n] = static_cast<uint32_t>(i);
-            n += entry;
+            to[n] = static_cast<uint32_t>(i);
+            n += passes(i);
         }
     } else {
         for (size_t i = 0; i < rows; ++i) {
-            out[n] = static_cast<uint32_t>(i);
+            to[n] = static_cast<uint32_t>(i);
             n += passes(decoded[i]);
         }
     }
     out.resize(n);
     return out;
+}
+
+/// Integers by the bits of those that occur, without a branch a row.
+template <typename T>
+Selection select_occurring(const plan::RuntimeFilter::Content& content, const VectorPtr& values, const Vector& base,
+                           std::vector<uint8_t>& entries) {
+    const T* data = base.values<T>();
+    const uint8_t* nulls = base.nulls();
+    const auto least = static_cast<uint64_t>(content.min->flat_base().values<T>()[0]);
+    const uint64_t range = static_cast<uint64_t>(content.max->flat_base().values<T>()[0]) - least;
+    const uint64_t* bits = content.occurring->data();
+    const auto occurs = [=](size_t row) -> uint8_t {
+        const uint64_t at = static_cast<uint64_t>(data[row]) - least;
+        const uint64_t inside = std::min(at, range);
+        return static_cast<uint8_t>((bits[inside / 64] >> (inside % 64)) & (at <= range));
+    };
+    if (!nulls) return select_by_base(values, entries, occurs);
+    const uint8_t keep_nulls = content.keep_nulls;
+    return select_by_base(values, entries, [=](size_t row) -> uint8_t {
+        const auto null = static_cast<uint8_t>(-nulls[row]);
+        return static_cast<uint8_t>((occurs(row) & ~null) | (keep_nulls & null));
+    });
 }
 
 }  // namespace
@@ -98,6 +135,12 @@ Selection RuntimeFilterTest::passing_rows(const std::shared_ptr<const plan::Runt
     };
     Selection out;
     const bool fixed = dispatch_fixed(base.type()->physical(), [&]<typename T>() {
+        if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
+            if (content.occurring) {
+                out = select_occurring<T>(content, values, base, entries_);
+                return;
+            }
+        }
         const T* data = base.values<T>();
         const T* least = content.min ? content.min->flat_base().values<T>() : nullptr;
         const T* greatest = content.max ? content.max->flat_base().values<T>() : nullptr;

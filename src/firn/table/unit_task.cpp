@@ -38,6 +38,11 @@ public:
                 if (!stage.file_constant) filters_.emplace_back(stage.conjuncts);
         if (!work_.ranges.empty()) row_ = work_.ranges[0].first;
         trials_.resize(context.request.runtime_filters.size());
+        filters_left_.assign(context.request.columns.size(), 0);
+        for (const auto& filter : context.request.runtime_filters) ++filters_left_[filter->column];
+        for (const auto& stage : context.stages)
+            if (!stage.file_constant)
+                for (const size_t i : stage.columns) ++filters_left_[i];
     }
 
     bool next(Batch& batch) override {
@@ -98,6 +103,7 @@ private:
             all_ = false;
         if (selected() == 0) return false;
         columns_.assign(context_.request.columns.size(), nullptr);
+        uses_left_ = filters_left_;
         if (!apply_runtime_filters()) return false;
         size_t filter = 0;
         for (const auto& stage : context_.stages) {
@@ -108,8 +114,7 @@ private:
         batch.rows = selected();
         batch.columns.clear();
         for (size_t i = 0; i < columns_.size(); ++i) {
-            const bool wanted = context_.request.output.empty() || context_.request.output[i];
-            if (wanted)
+            if (is_output(i))
                 batch.columns.push_back(column(i));
             else if (columns_[i])
                 batch.columns.push_back(columns_[i]);
@@ -164,6 +169,13 @@ private:
         return builder.finish();
     }
 
+    bool is_output(size_t i) const { return context_.request.output.empty() || context_.request.output[i]; }
+
+    /// A filter has used a column, which is let go where nobody reads it after that.
+    void used(size_t i) {
+        if (uses_left_[i] > 0 && --uses_left_[i] == 0 && !is_output(i)) columns_[i] = nullptr;
+    }
+
     /// Keeps of the selected rows those that `kept` (positions among them) names. False where none is left.
     bool keep(const Selection& kept) {
         if (kept.size() == selected()) return true;
@@ -185,7 +197,9 @@ private:
         batch.rows = selected();
         batch.columns.resize(columns_.size());
         for (const size_t i : stage.columns) batch.columns[i] = column(i);
-        return keep(filter.select(batch));
+        const Selection kept = filter.select(batch);
+        for (const size_t i : stage.columns) used(i);
+        return keep(kept);
     }
 
     bool apply_runtime_filters() {
@@ -200,6 +214,7 @@ private:
             if (!content) continue;
             const size_t before = selected();
             const Selection passing = trial.test.passing_rows(content, column(filter.column));
+            used(filter.column);
             ++trial.batches;
             trial.rows += before;
             trial.passed += passing.size();
@@ -260,6 +275,8 @@ private:
     bool all_ = true;
     Selection selection_;
     std::vector<VectorPtr> columns_;
+    std::vector<uint32_t> filters_left_;  // of each column: how many filters read it
+    std::vector<uint32_t> uses_left_;     // the same, of those still to come in this chunk
 };
 
 }  // namespace
