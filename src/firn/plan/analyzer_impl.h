@@ -208,6 +208,8 @@ private:
     ExpressionPtr resolve_lambda(const sql::Expr& lambda, std::vector<TypePtr> types);
     ExpressionPtr resolve_parameter(const sql::Expr& expr);
     ExpressionPtr resolve_aggregate(const sql::Expr& expr);
+    ExpressionPtr sum_of_shifted(const AggregateEntry& entry);
+    ExpressionPtr add_aggregate(AggregateEntry entry);
     ExpressionPtr resolve_window(const sql::Expr& expr);
     ExpressionPtr resolve_array_join(const sql::Expr& expr);
     ExpressionPtr resolve_grouping(const sql::Expr& expr);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "firn/plan/analyzer_impl.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
@@ -70,6 +72,28 @@ std::string parameters_text(const std::vector<VectorPtr>& parameters) {
 
 }  // namespace
 
+/// x and c of x + c, c + x and x - c, for integers whose sums are of 64 bits; c is no NULL.
+struct Shifted {
+    ExpressionPtr value, constant;
+    std::string_view function;
+};
+std::optional<Shifted> shifted_integer(const Expression& argument) {
+    if (argument.kind != Expression::Kind::Call || argument.arguments.size() != 2) return std::nullopt;
+    const std::string_view name = argument.function->name();
+    if (name != "plus" && name != "minus") return std::nullopt;
+    const auto is_integer_of_64 = [](const Expression& e) {
+        const TypeId id = unwrap(e.type)->id();
+        return is_integer(id) && integer_bits(id) <= 64;
+    };
+    ExpressionPtr value = argument.arguments[0], constant = argument.arguments[1];
+    if (name == "plus" && value->kind == Expression::Kind::Constant) std::swap(value, constant);
+    if (constant->kind != Expression::Kind::Constant || value->kind == Expression::Kind::Constant) return std::nullopt;
+    if (!is_integer_of_64(argument) || !is_integer_of_64(*value) || !is_integer_of_64(*constant)) return std::nullopt;
+    if (constant->constant->is_null(0) || accepts_null(*constant->type) || !is_deterministic(*value))
+        return std::nullopt;
+    return Shifted{value, constant, name};
+}
+
 ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
     if (!lambdas.empty())
         fail(ErrorCode::UNSUPPORTED_METHOD, "Aggregate function {} cannot be called inside of a lambda", expr.name);
@@ -92,6 +116,38 @@ ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
         functions::AggregateRegistry::instance().bind(name, types_of(entry.call.arguments), parameters);
     entry.call.name = sql::column_name(expr);
     entry.key = std::string(name) + parameters_text(parameters);
+    if (lower_case(name) == "sum" && parameters.empty() && entry.call.arguments.size() == 1)
+        if (ExpressionPtr sum = sum_of_shifted(entry)) return sum;
+    return add_aggregate(std::move(entry));
+}
+
+/// sum(x + c) as sum(x) + c * count(x), which share their work with other sums of x. Wraps around as the sum itself does.
+ExpressionPtr Scope::sum_of_shifted(const AggregateEntry& entry) {
+    const auto shifted = shifted_integer(*entry.call.arguments[0]);
+    if (!shifted) return nullptr;
+    const auto aggregate = [&](const char* name) {
+        AggregateEntry made;
+        made.call.arguments = {shifted->value};
+        made.call.function = functions::AggregateRegistry::instance().bind(name, types_of(made.call.arguments), {});
+        made.call.name = fmt::format("{}({})", name, to_string(*shifted->value));
+        made.key = name;
+        return made;
+    };
+    AggregateEntry sum = aggregate("sum"), count = aggregate("count");
+    const TypePtr& type = entry.call.function->result_type();
+    const auto shift = [&](const ExpressionPtr& total, const ExpressionPtr& rows) {
+        return call(shifted->function, {total, call("multiply", {shifted->constant, rows})});
+    };
+    // The types first, without leaving aggregates behind where they do not fit.
+    const ExpressionPtr trial = shift(make_constant(Vector::defaults(sum.call.function->result_type(), 1)),
+                                      make_constant(Vector::defaults(count.call.function->result_type(), 1)));
+    if (!same_type(trial->type, type)) return nullptr;
+    const ExpressionPtr total = add_aggregate(std::move(sum));
+    return shift(total, add_aggregate(std::move(count)));
+}
+
+/// The aggregate's slot: that of an equal one, where there is one.
+ExpressionPtr Scope::add_aggregate(AggregateEntry entry) {
     for (const AggregateEntry& known : aggregates) {
         if (known.key != entry.key || known.call.arguments.size() != entry.call.arguments.size()) continue;
         bool same = true;
