@@ -96,6 +96,14 @@ void GroupMap::find_keys(const Key* keys, const uint32_t* tags, size_t rows, cha
                 const uint64_t slot = slots[tags[i] & slot_mask_];
                 if (slot) __builtin_prefetch(row(static_cast<uint32_t>(slot) - 1), 1);
             }
+            if constexpr (std::is_same_v<Key, StringRef>)  // and the bytes that the rows' strings point to
+                for (size_t i = begin; i < end; ++i) {
+                    const uint64_t slot = slots[tags[i] & slot_mask_];
+                    if (static_cast<uint32_t>(slot >> 32) != tags[i] || !slot) continue;
+                    const StringRef& text = key_of<StringRef>(row(static_cast<uint32_t>(slot) - 1));
+                    __builtin_prefetch(text.data);
+                    if (text.size > 32) __builtin_prefetch(text.data + text.size - 1);
+                }
         }
         for (size_t i = begin; i < end; ++i) {
             const uint32_t tag = tags[i];

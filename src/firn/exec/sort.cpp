@@ -49,6 +49,24 @@ public:
         return rows;
     }
 
+    /// Drops rows that their first key alone puts behind the bound, before the other keys (often strings) are looked at;
+    /// false where none is left. A prefix of all keys has that of the first in its highest bits.
+    bool drop_by_first_key(Batch& keyed, UInt128 bound) const {
+        const auto columns = columns_.keys_of(keyed);
+        if (columns.size() < 2 || columns[0]->type()->physical() == Physical::Str) return true;
+        const SortKeys first({directions_of(node_.keys)[0]}, {columns[0]}, keyed.rows);
+        Selection rows(keyed.rows);
+        size_t n = 0;
+        for (uint32_t i = 0; i < keyed.rows; ++i) {
+            rows[n] = i;
+            n += first.prefixes()[i] <= bound;
+        }
+        if (n == keyed.rows) return true;
+        rows.resize(n);
+        if (n > 0) keyed = columns_.select(keyed, rows);
+        return n > 0;
+    }
+
 private:
     struct Worker : Consumer {
         Worker(TopStage& s, TopRows& t) : stage(s), top(t), evaluator(s.columns_.evaluator()) {}
@@ -80,6 +98,7 @@ void TopStage::Worker::push(Batch&& batch) {
         has_bound = stage.has_bound_;
         bound = stage.bound_;
     }
+    if (has_bound && !stage.drop_by_first_key(keyed, bound)) return;
     if (has_bound) {
         const SortKeys keys(directions_of(stage.node_.keys), stage.columns_.keys_of(keyed), keyed.rows);
         const bool drop_equal = keys.prefix_is_whole() && !stage.node_.with_ties;
