@@ -120,6 +120,42 @@ bool IcebergScan::limit_reached() const {
     return context_.request.limit && context_.rows_given.load(std::memory_order_relaxed) >= *context_.request.limit;
 }
 
+/// Cuts the last unit into pieces, so that no worker idles while another reads it alone. Each piece decodes the unit's
+/// dictionaries again, so they are not small; formats that cannot pass over rows cheaply are left whole, and so is what
+/// would be fetched once for each piece.
+void IcebergScan::split_last(UnitWork& work) {
+    constexpr uint64_t kLeastRows = 1 << 16;
+    const size_t threads = context_.source->options().threads;
+    if (threads < 2 || work.continued || context_.request.limit || work.file->file->format() != file::Format::Parquet ||
+        context_.source->table().store().is_remote())
+        return;
+    uint64_t rows = 0;
+    for (const auto& [begin, end] : work.ranges) rows += end - begin;
+    const uint64_t pieces = std::min<uint64_t>(2 * threads, rows / kLeastRows);
+    if (pieces < 2) return;
+    const auto ranges = std::move(work.ranges);
+    work.ranges.clear();
+    std::vector<UnitWork> parts(pieces, work);
+    const uint64_t share = (rows + pieces - 1) / pieces;
+    size_t piece = 0;
+    uint64_t left = share;
+    for (auto [begin, end] : ranges)
+        while (begin < end) {
+            const uint64_t stop = std::min(end, begin + left);
+            parts[piece].ranges.emplace_back(begin, stop);
+            left -= stop - begin;
+            begin = stop;
+            if (left > 0) continue;
+            left = share;
+            piece = std::min<size_t>(piece + 1, pieces - 1);
+        }
+    for (size_t i = 1; i < parts.size(); ++i) {
+        parts[i].continued = true;
+        if (!parts[i].ranges.empty()) units_.push_back(std::move(parts[i]));
+    }
+    work = std::move(parts[0]);
+}
+
 std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -128,6 +164,7 @@ std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
             UnitWork work = std::move(units_.front());
             units_.pop_front();
             look_ahead_in_units();
+            if (units_.empty() && next_file_ >= context_.plan.files.size() && opening_ == 0) split_last(work);
             lock.unlock();
             return make_unit_task(context_, std::move(work));
         }

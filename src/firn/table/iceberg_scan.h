@@ -60,6 +60,7 @@ struct UnitWork {
     std::vector<std::pair<uint64_t, uint64_t>> ranges;  // [begin, end), ascending
     std::shared_ptr<const void> ahead = nullptr;        // bytes that storage has been asked for
     bool asked_ahead = false;
+    bool continued = false;  // another task reads the unit's first rows
 };
 
 class IcebergScan : public plan::Scan {
@@ -76,6 +77,7 @@ private:
     void order_files();
     void answer_from_metadata();
     bool limit_reached() const;
+    void split_last(UnitWork& work);
     /// Opens a file and says what of it has to be read.
     std::vector<UnitWork> open(size_t file);
     /// Remote storage: asks for the footers of the files that come next, and for what the next units will read.
