@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/file/parquet/page_cache.h"
 #include "firn/plan/optimizer.h"
 #include "firn/sql/printer.h"
 #include "firn/table/catalog.h"
@@ -119,6 +120,7 @@ void StatementRun::build_context() {
     if (timeout > 0)
         report_.context->set_deadline(begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                    std::chrono::duration<double>(timeout)));
+    file::pq::PageCache::instance().begin_statement(settings_.get_bool("use_uncompressed_cache"));
     const std::string zone = settings_.get_string("session_timezone");
     functions_.time_zone = zone.empty() ? "UTC" : zone;
     functions_.now_us =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include "firn/base/error.h"
@@ -30,6 +31,7 @@ void PageWalker::load() {
         chunk_owner_ = file_->read_buffer(begin, length);
     }
     bytes_ = {chunk_owner_->as<uint8_t>(), chunk_owner_->as<uint8_t>() + length};
+    chunk_begin_ = bytes_.begin;
 }
 
 bool PageWalker::next() {
@@ -69,6 +71,20 @@ MutableBufferPtr PageWalker::buffer(size_t bytes) {
 }
 
 PageWalker::Content PageWalker::content(const Page& page) {
+    const bool stored = chunk_.compression == Compression::Uncompressed ||
+                        (page.header.kind == PageKind::DataV2 && !page.header.compressed);
+    const auto& info = file_->info();
+    const bool named = info.modified_us != 0 || !info.etag.empty();  // another version would have another name
+    if (!stored && named) {
+        if (key_.file.empty()) {
+            key_.file = fmt::format("{}\n{}\n{}\n{}", info.path, info.size, info.modified_us, info.etag);
+        }
+        key_.offset = static_cast<uint64_t>(chunk_.begin()) + static_cast<uint64_t>(page.body.begin - chunk_begin_);
+        if (auto kept = PageCache::instance().find(key_); kept && kept->size() == page.header.uncompressed_size) {
+            const auto* begin = kept->as<uint8_t>();
+            return {{begin, begin + kept->size()}, std::move(kept)};
+        }
+    }
     if (page.header.crc) {
         const auto crc = static_cast<uint32_t>(crc32_z(0, page.body.begin, page.body.size()));
         if (crc != *page.header.crc)
@@ -81,17 +97,29 @@ PageWalker::Content PageWalker::content(const Page& page) {
         if (levels > page.body.size() || levels > page.header.uncompressed_size)
             fail(ErrorCode::INCORRECT_DATA, "a page's levels pass its end");
     }
-    if (chunk_.compression == Compression::Uncompressed ||
-        (page.header.kind == PageKind::DataV2 && !page.header.compressed))
-        return {page.body, chunk_owner_};
+    if (stored) return {page.body, chunk_owner_};
+    return decompressed(page, levels);
+}
+
+PageWalker::Content PageWalker::decompressed(const Page& page, size_t levels) {
     const std::span<const uint8_t> in(page.body.begin + levels, page.body.end);
     const size_t size = page.header.uncompressed_size;
     if (!decompressor_) decompressor_.emplace(chunk_.compression);
     decompressor_->check_size(in, size - levels);
-    auto out = buffer(size);
+    auto& cache = PageCache::instance();
+    const auto& tracker = MemoryTracker::current();
+    const bool keep = !key_.file.empty() && cache.wants(key_, size, tracker ? tracker->limit() : 0);
+    MutableBufferPtr out;
+    if (keep) {
+        const MemoryTracker::Scope uncharged(nullptr);
+        out = Buffer::allocate(size);
+    } else {
+        out = buffer(size);
+    }
     std::copy_n(page.body.begin, levels, out->mutable_as<uint8_t>());
     decompressor_->decompress(in, {out->mutable_as<uint8_t>() + levels, size - levels});
     count_event(ProfileEvent::ParquetDecompressedBytes, size);
+    if (keep) cache.keep(key_, out);
     const auto* begin = out->as<uint8_t>();
     return {{begin, begin + size}, std::move(out)};
 }

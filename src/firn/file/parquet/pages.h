@@ -9,6 +9,7 @@
 #include "firn/file/parquet/codec.h"
 #include "firn/file/parquet/decoder.h"
 #include "firn/file/parquet/metadata.h"
+#include "firn/file/parquet/page_cache.h"
 #include "firn/storage/object_store.h"
 
 namespace firn::file::pq {
@@ -34,20 +35,23 @@ public:
         Bytes bytes;      // the page decompressed; for DataV2 with its levels in front
         BufferPtr owner;  // what keeps them alive
     };
-    /// A page's content; checks its checksum where it has one.
+    /// A page's content, perhaps as kept by the page cache; checks its checksum where it has one.
     Content content(const Page& page);
 
 private:
     void load();
+    Content decompressed(const Page& page, size_t levels);
     MutableBufferPtr buffer(size_t bytes);
     std::shared_ptr<const storage::OpenFile> file_;
     const ColumnChunk& chunk_;
     bool loaded_ = false;
     Bytes bytes_;  // of the chunk not yet walked over
+    const uint8_t* chunk_begin_ = nullptr;
     BufferPtr chunk_owner_;
     int64_t values_left_;
     Page page_;
     std::optional<Decompressor> decompressor_;
+    PageKey key_;                            // of the page decompressed last
     std::vector<MutableBufferPtr> buffers_;  // used again once no vector looks into them
 };
 

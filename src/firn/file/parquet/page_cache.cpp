@@ -1,0 +1,90 @@
+#include "firn/file/parquet/page_cache.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <unistd.h>
+
+namespace firn::file::pq {
+namespace {
+
+constexpr uint64_t kMostBytes = 512 << 20;
+constexpr uint64_t kShareOfMachine = 16;
+constexpr uint64_t kShareOfLimit = 8;
+constexpr size_t kAsked = 1 << 14;
+/// Of an entry besides its page.
+constexpr uint64_t kEntryBytes = 512;
+
+uint64_t default_bytes() {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    if (pages <= 0 || page <= 0) return kMostBytes;
+    return std::min(kMostBytes, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / kShareOfMachine);
+}
+
+}  // namespace
+
+size_t PageCache::Hash::operator()(const PageKey& key) const {
+    return std::hash<std::string>()(key.file) ^ (key.offset + 1) * 0x9e3779b97f4a7c15ULL;
+}
+
+PageCache& PageCache::instance() {
+    static PageCache* const cache = new PageCache(default_bytes());  // never freed: an exit need not wait for that
+    return *cache;
+}
+
+void PageCache::begin_statement(bool use) {
+    std::lock_guard lock(mutex_);
+    on_ = use;
+    ++statement_;
+}
+
+BufferPtr PageCache::find(const PageKey& key) {
+    std::lock_guard lock(mutex_);
+    if (!on_ || entries_.empty()) return nullptr;
+    const auto found = index_.find(key);
+    if (found == index_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    entries_.front().used = statement_;
+    return entries_.front().page;
+}
+
+bool PageCache::make_room(uint64_t bytes, uint64_t most) {
+    while (bytes_ + bytes > most) {
+        // Pages that went out of the limit of this statement go whoever used them.
+        if (entries_.empty() || (entries_.back().used + 1 >= statement_ && bytes_ <= most)) return false;
+        bytes_ -= entries_.back().page->size() + kEntryBytes;
+        index_.erase(entries_.back().key);
+        entries_.pop_back();
+    }
+    return true;
+}
+
+bool PageCache::wants(const PageKey& key, uint64_t bytes, int64_t memory_limit) {
+    const uint64_t most =
+        memory_limit > 0 ? std::min(most_, static_cast<uint64_t>(memory_limit) / kShareOfLimit) : most_;
+    const uint64_t hash = Hash()(key) | 1;
+    std::lock_guard lock(mutex_);
+    if (!on_ || bytes + kEntryBytes > most / 4) return false;
+    if (asked_.empty()) asked_.assign(kAsked, 0);
+    uint64_t& asked = asked_[(hash >> 20) % kAsked];
+    if (asked != hash) {
+        asked = hash;
+        return false;
+    }
+    return make_room(bytes + kEntryBytes, most);
+}
+
+void PageCache::keep(const PageKey& key, BufferPtr page) {
+    std::lock_guard lock(mutex_);
+    if (index_.contains(key)) return;
+    bytes_ += page->size() + kEntryBytes;
+    entries_.push_front({key, std::move(page), statement_});
+    index_[key] = entries_.begin();
+}
+
+uint64_t PageCache::bytes() const {
+    std::lock_guard lock(mutex_);
+    return bytes_;
+}
+
+}  // namespace firn::file::pq
