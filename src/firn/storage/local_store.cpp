@@ -118,6 +118,13 @@ public:
         return {static_cast<const uint8_t*>(mapped_), info_.size};
     }
 
+    void unload(uint64_t offset, uint64_t size) const override {
+        static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGE_SIZE));
+        const uint64_t begin = (offset + page - 1) / page * page,
+                       end = std::min(offset + size, info_.size) / page * page;
+        if (mapped_ && begin < end) ::madvise(static_cast<char*>(mapped_) + begin, end - begin, MADV_DONTNEED);
+    }
+
 private:
     Descriptor descriptor_;
     ObjectInfo info_;

@@ -60,6 +60,8 @@ public:
     /// The whole object mapped into memory, valid while the handle lives; an empty span where the store cannot map.
     /// A mapped file that somebody shortens kills the process on access, so map only what is immutable.
     virtual std::span<const uint8_t> map() const { return {}; }
+    /// Mapped bytes that nobody reads for a while need not count as the process's memory; they stay readable.
+    virtual void unload(uint64_t offset, uint64_t size) const {}
 };
 
 class ObjectStore {

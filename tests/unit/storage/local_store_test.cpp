@@ -1,9 +1,12 @@
 #include "firn/storage/local_store.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/unit/error_of.h"
@@ -60,6 +63,26 @@ TEST_F(LocalStoreTest, ReadsRangesAndMaps) {
     EXPECT_TRUE(store_.remove(at("f")));
     file->read_at(0, buffer);
     EXPECT_EQ(buffer[0], '0');
+}
+
+/// Bytes of memory that the process holds now.
+size_t resident_bytes() {
+    size_t total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident * static_cast<size_t>(::sysconf(_SC_PAGE_SIZE));
+}
+
+TEST_F(LocalStoreTest, UnloadedBytesTakeNoMemoryAndStayReadable) {
+    const std::string text(64 << 20, 'x');
+    put("f", text);
+    const auto file = store_.open(at("f"));
+    const auto bytes = file->map();
+    const auto equal = [&] { return std::memcmp(bytes.data(), text.data(), text.size()) == 0; };
+    EXPECT_TRUE(equal());
+    const size_t loaded = resident_bytes();
+    file->unload(100, text.size());
+    EXPECT_LT(resident_bytes() + (size_t{48} << 20), loaded);
+    EXPECT_TRUE(equal());
 }
 
 TEST_F(LocalStoreTest, WhatIsNotThere) {

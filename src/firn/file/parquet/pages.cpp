@@ -26,7 +26,10 @@ void PageWalker::load() {
     count_event(ProfileEvent::ReadBytesFromStorage, static_cast<uint64_t>(chunk_.compressed_size));
     count_event(ProfileEvent::StorageReadRequests);
     if (const auto mapped = file_->map(); !mapped.empty()) {
-        chunk_owner_ = Buffer::wrap(mapped.data() + begin, length, file_);
+        // What was read of the file would count as this process's memory until the file is closed.
+        std::shared_ptr<const void> owner(mapped.data() + begin,
+                                          [file = file_, begin, length](const void*) { file->unload(begin, length); });
+        chunk_owner_ = Buffer::wrap(mapped.data() + begin, length, std::move(owner));
     } else {
         chunk_owner_ = file_->read_buffer(begin, length);
     }
