@@ -19,20 +19,22 @@ thread_local std::shared_ptr<MemoryTracker> current_tracker;
 /// Large blocks lie on large pages where the system has them: filling fresh memory otherwise costs a fault every 4 KiB.
 char* allocate_bytes(size_t bytes) {
     if (bytes < kHugeFrom) return static_cast<char*>(std::aligned_alloc(kAlignment, bytes));
-    char* block = static_cast<char*>(std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1)));
-    if (block) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
-    return block;
+    void* block = nullptr;
+    if (posix_memalign(&block, kHugePage, bytes) != 0) return nullptr;
+    madvise(block, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // a wish: nothing depends on it
+    return static_cast<char*>(block);
 }
 }  // namespace
 
 void MemoryTracker::allocate(int64_t bytes) {
     const int64_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (limit_ > 0 && now > limit_) {
+    const int64_t limit = this->limit();
+    if (limit > 0 && now > limit) {
         used_.fetch_sub(bytes, std::memory_order_relaxed);
         fail(ErrorCode::MEMORY_LIMIT_EXCEEDED,
              "Query memory limit exceeded: would use {} bytes (attempt to allocate {} bytes), maximum: {} bytes. Raise "
              "max_memory_usage",
-             now, bytes, limit_);
+             now, bytes, limit);
     }
     if (parent_) {
         try {
@@ -54,7 +56,8 @@ void MemoryTracker::release(int64_t bytes) noexcept {
 }
 
 int64_t MemoryTracker::available() const noexcept {
-    int64_t left = limit_ > 0 ? limit_ - used() : INT64_MAX;
+    const int64_t limit = this->limit();
+    int64_t left = limit > 0 ? limit - used() : INT64_MAX;
     if (parent_) left = std::min(left, parent_->available());
     return left < 0 ? 0 : left;
 }

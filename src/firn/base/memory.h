@@ -27,7 +27,9 @@ public:
 
     int64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
     int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
-    int64_t limit() const noexcept { return limit_; }
+    int64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+    /// What is charged already stays, even beyond a new limit.
+    void set_limit(int64_t limit) noexcept { limit_.store(limit, std::memory_order_relaxed); }
     /// Bytes still free under the nearest limit; INT64_MAX without one. Operators ask it to decide when to spill.
     int64_t available() const noexcept;
 
@@ -49,7 +51,7 @@ public:
 private:
     std::atomic<int64_t> used_{0};
     std::atomic<int64_t> peak_{0};
-    int64_t limit_;
+    std::atomic<int64_t> limit_;
     std::shared_ptr<MemoryTracker> parent_;
 };
 
