@@ -179,6 +179,48 @@ def test_profile_events():
     assert 0 <= kept <= 2 and dropped > 0, pruned.err
 
 
+# Spilling
+
+SPILLS = "SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s)"
+
+
+def test_spilling_leaves_nothing():
+    with tempfile.TemporaryDirectory() as place:
+        for how in (["--firn_temporary_directory", place], []):
+            done = local("--max_memory_usage", "20000000", "--print-profile-events", *how, "-q", SPILLS, env=dict(os.environ, TMPDIR=place))
+            assert (done.status, done.out) == (0, "600000\t600000\n"), (done.status, done.out, done.err)
+            found = dict(re.findall(r"\b([A-Z]\w+): (\d+)", done.err))
+            for name in ("ExternalAggregationWritePart", "ExternalProcessingCompressedBytesTotal", "ExternalProcessingUncompressedBytesTotal"):
+                assert int(found[name]) > 0, (name, done.err)
+            assert os.listdir(place) == [], os.listdir(place)
+
+
+def test_full_disk_while_spilling():
+    with tempfile.TemporaryDirectory() as place:
+        command = f"ulimit -f 100; exec '{FIRN}' local --max_memory_usage 20000000 --firn_temporary_directory '{place}' -q '{SPILLS}'"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "Code: 243." in done.stderr and place in done.stderr and "NOT_ENOUGH_SPACE" in done.stderr, (done.returncode, done.stderr)
+        assert os.listdir(place) == [], os.listdir(place)
+
+
+def test_spilling_after_a_crash():
+    with tempfile.TemporaryDirectory() as place:
+        arguments = ["--firn_temporary_directory", place, "-q"]
+        endless = "SELECT number FROM numbers(10000000000) ORDER BY cityHash64(number) FORMAT Null"
+        process = subprocess.Popen([FIRN, "local", "--max_memory_usage", "20000000", *arguments, endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.time() + 30
+        while not os.listdir(place) and time.time() < end:
+            time.sleep(0.05)
+        [left] = os.listdir(place)
+        local("--max_memory_usage", "20000000", *arguments, SPILLS)  # takes nothing away from a living process
+        assert os.listdir(place) == [left], os.listdir(place)
+        process.kill()
+        process.wait()
+        assert os.listdir(place) == [left] and os.listdir(os.path.join(place, left)) == ["lock"], os.listdir(place)
+        local("--max_memory_usage", "20000000", *arguments, SPILLS)
+        assert os.listdir(place) == [], os.listdir(place)
+
+
 # Tables
 
 def test_table_statements():

@@ -19,6 +19,8 @@ sys.path[:0] = [os.path.dirname(HERE), FIXTURES]
 import check_fixtures  # noqa: E402
 import engine  # noqa: E402
 
+# Every operator spills to disk whenever it is asked.
+SPILLING = {"max_bytes_before_external_" + what: 1 for what in ("group_by", "distinct", "sort", "join")}
 VARIATIONS = [
     {},
     {"use_iceberg_partition_pruning": 0},
@@ -28,8 +30,10 @@ VARIATIONS = [
     {"firn_force_flat_vectors": 1},
     {"max_block_size": 3},
     {"use_iceberg_partition_pruning": 0, "firn_force_flat_vectors": 1, "max_block_size": 3, "max_threads": 4},
+    SPILLING,
+    {**SPILLING, "max_block_size": 100, "max_threads": 4},
 ]
-SHORT = [VARIATIONS[0], VARIATIONS[7]]
+SHORT = [VARIATIONS[0], VARIATIONS[7], VARIATIONS[9]]
 MARK = "@@next@@"
 
 
@@ -52,6 +56,9 @@ def questions(name, expected):
             column = "`%s`" % f["name"].replace("`", "\\`")
             out.append(f"SELECT min({column}), max({column}), count({column}) FROM {source}")
             out.append(f"SELECT {column}, count() FROM {source} GROUP BY {column}")
+            out.append(f"SELECT DISTINCT {column} FROM {source}")
+            out.append(f"SELECT count() FROM {source} AS a JOIN {source} AS b USING ({column})")
+            out.append(f"SELECT a.{column}, b.{column} FROM {source} AS a FULL JOIN (SELECT * FROM {source} ORDER BY {column} LIMIT 3) AS b USING ({column}) ORDER BY a.{column}, b.{column}")
     return out
 
 

@@ -1,4 +1,5 @@
 // The program `firn`: finds the command and hands over.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file-size limit is an error of that write
     try {
         return run(argc, argv);
     } catch (const firn::Error& error) {

@@ -1,137 +1,33 @@
 // GROUP BY: one table of groups a worker, merged in partitions when the input has ended.
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "firn/base/error.h"
-#include "firn/exec/evaluator.h"
-#include "firn/exec/group_map.h"
+#include "firn/exec/aggregate_plan.h"
+#include "firn/exec/external_groups.h"
 #include "firn/exec/operators.h"
+#include "firn/exec/spill/freed_memory.h"
 #include "firn/vector/builder.h"
 
 namespace firn::exec {
 namespace {
 
-using functions::AggregateFunction;
 using plan::AggregateNode;
+using Plan = AggregatePlan;
 
 /// A batch of at most so many groups, and at least so many rows, is sorted by group: adding rows to one state at a time
 /// takes a fraction of the time that scattered adding does.
 constexpr size_t kFewGroups = 16;
 constexpr size_t kRowsForFewGroups = 512;
 
-size_t state_alignment(const AggregateFunction& function) { return function.state_size() <= 8 ? 8 : 16; }
-
-/// What is computed for each group, and where its states lie in a row of a GroupMap.
-struct Plan {
-    const AggregateNode& node;
-    std::vector<TypePtr> key_types;      // with the number of the grouping set, where there are sets
-    std::vector<size_t> active;          // aggregates that somebody reads
-    std::vector<size_t> offsets;         // of all aggregates' states, in bytes from a row's start
-    std::vector<size_t> first_argument;  // of all aggregates: into what the evaluator gives
-    std::vector<size_t> filter;          // likewise; SIZE_MAX = none
-    KeyLayout layout;
-    GroupPayload payload;
-    Evaluator evaluator;
-    size_t batch_rows;
-
-    Plan(const AggregateNode& n, const Columns& needed, size_t rows)
-        : node(n), key_types(types_of_keys(n)), layout(key_types), batch_rows(rows) {
-        for (size_t i = 0; i < n.aggregates.size(); ++i)
-            if (needed[key_types.size() + i]) active.push_back(i);
-        lay_out_states();
-        gather_expressions();
-    }
-
-    bool has_keys() const { return !key_types.empty(); }
-
-    static std::vector<TypePtr> types_of_keys(const AggregateNode& n) {
-        std::vector<TypePtr> types;
-        for (const auto& key : n.keys) types.push_back(key->type);
-        if (!n.grouping_sets.empty()) types.push_back(make_type(TypeId::UInt64));
-        return types;
-    }
-
-    void lay_out_states() {
-        offsets.assign(node.aggregates.size(), 0);
-        size_t at = layout.key_bytes();
-        std::vector<size_t> order = active;
-        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-            return state_alignment(*node.aggregates[a].function) < state_alignment(*node.aggregates[b].function);
-        });
-        for (const size_t i : order) {
-            const size_t alignment = state_alignment(*node.aggregates[i].function);
-            at = (at + alignment - 1) & ~(alignment - 1);
-            offsets[i] = at;
-            at += node.aggregates[i].function->state_size();
-        }
-        payload.bytes = at - layout.key_bytes();
-        // States that own nothing start as copies of one; the others are created row by row.
-        auto image = Buffer::allocate_zeroed(at + 16);
-        bool constructed = false;
-        for (const size_t i : active) {
-            if (node.aggregates[i].function->has_destructor())
-                constructed = true;
-            else
-                node.aggregates[i].function->create(image->mutable_data() + offsets[i]);
-        }
-        payload.image.assign(image->data() + layout.key_bytes(), image->data() + at);
-        if (constructed)
-            payload.construct = [this](char* row) {
-                for (const size_t i : active)
-                    if (node.aggregates[i].function->has_destructor())
-                        node.aggregates[i].function->create(row + offsets[i]);
-            };
-    }
-
-    void gather_expressions() {
-        std::vector<plan::ExpressionPtr> expressions(node.keys);
-        first_argument.assign(node.aggregates.size(), 0);
-        filter.assign(node.aggregates.size(), SIZE_MAX);
-        for (const size_t i : active) {
-            const auto& call = node.aggregates[i];
-            first_argument[i] = expressions.size();
-            expressions.insert(expressions.end(), call.arguments.begin(), call.arguments.end());
-            if (call.filter) {
-                filter[i] = expressions.size();
-                expressions.push_back(call.filter);
-            }
-        }
-        evaluator = Evaluator(expressions);
-    }
-
-    void destroy(char* row) const {
-        for (const size_t i : active)
-            if (node.aggregates[i].function->has_destructor()) node.aggregates[i].function->destroy(row + offsets[i]);
-    }
-};
-
-/// What one worker has aggregated.
-struct Groups {
-    const Plan& plan;
-    GroupMap map;
-    Arena arena;
-    MutableBufferPtr only;  // the one row where there are no keys
-
-    explicit Groups(const Plan& p) : plan(p), map(p.layout, p.payload) {
-        if (plan.has_keys()) return;
-        only = Buffer::allocate_zeroed(plan.layout.key_bytes() + plan.payload.bytes);
-        char* row = only->mutable_data();
-        std::copy(plan.payload.image.begin(), plan.payload.image.end(), row + plan.layout.key_bytes());
-        if (plan.payload.construct) plan.payload.construct(row);
-    }
-    ~Groups() {
-        if (!plan.payload.construct) return;
-        for (size_t i = 0; i < map.size(); ++i) plan.destroy(map.row(i));
-        if (only) plan.destroy(only->mutable_data());
-    }
-};
-
 class AggregateStage : public Stage {
 public:
-    AggregateStage(const Plan& plan, size_t workers) : plan_(plan), groups_(workers) {}
+    AggregateStage(Run& run, const Plan& plan, const SpillPolicy& policy)
+        : run_(run), plan_(plan), policy_(policy), groups_(run.threads()) {}
     ConsumerPtr consumer(size_t worker) override {
         if (!groups_[worker]) groups_[worker] = std::make_unique<Groups>(plan_);
-        return std::make_unique<Worker>(plan_, *groups_[worker]);
+        return std::make_unique<Worker>(*this, groups_[worker]);
     }
     std::vector<Groups*> groups() {
         if (!groups_[0]) groups_[0] = std::make_unique<Groups>(plan_);
@@ -140,19 +36,24 @@ public:
             if (groups) all.push_back(groups.get());
         return all;
     }
+    /// After all rows have come: the groups on disk, all of them, or null where all are in memory and can be merged there.
+    SpilledGroups* spill_rest();
 
 private:
     struct Worker : Consumer {
-        Worker(const Plan& p, Groups& g) : plan(p), groups(g), evaluator(p.evaluator) {}
+        Worker(AggregateStage& s, std::unique_ptr<Groups>& g)
+            : stage(s), plan(s.plan_), groups(g), evaluator(plan.evaluator) {}
         void push(Batch&& batch) override;
+        void add_batch(const Batch& batch);
         void add(const std::vector<VectorPtr>& values, size_t rows);
         void add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows);
 
         bool sort_by_group(size_t rows);
         void add_sorted(const std::vector<VectorPtr>& values, size_t rows);
 
+        AggregateStage& stage;
         const Plan& plan;
-        Groups& groups;
+        std::unique_ptr<Groups>& groups;  // renewed when they are spilled
         Evaluator evaluator;
         std::vector<char*> states;
         // Where a batch has few groups: its rows, group by group.
@@ -165,17 +66,60 @@ private:
         std::vector<uint32_t> order;
     };
 
+    void spill(std::unique_ptr<Groups>& groups);
+
+    Run& run_;
     const Plan& plan_;
+    const SpillPolicy policy_;
     std::vector<std::unique_ptr<Groups>> groups_;
+    std::mutex mutex_;
+    std::unique_ptr<SpilledGroups> spilled_;
 };
 
+/// Writes a worker's groups to disk and gives it an empty table.
+void AggregateStage::spill(std::unique_ptr<Groups>& groups) {
+    {
+        std::lock_guard lock(mutex_);
+        if (!spilled_) spilled_ = std::make_unique<SpilledGroups>(run_, plan_, policy_, 0);
+    }
+    spilled_->spill(*groups);
+    groups.reset();
+    groups = std::make_unique<Groups>(plan_);
+    give_memory_back();
+}
+
+SpilledGroups* AggregateStage::spill_rest() {
+    if (!plan_.has_keys()) return nullptr;
+    // Merging in memory takes a list of all groups, and in the first table a copy of the strings of the others.
+    int64_t more = 0;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+        if (!groups_[i]) continue;
+        more += static_cast<int64_t>(groups_[i]->map.size() * 2 * sizeof(uint64_t));
+        if (i > 0 && plan_.layout.has_interned()) more += groups_[i]->memory->used();
+    }
+    if (!spilled_ && policy_.fits(more)) return nullptr;
+    run_.parallel(groups_.size(), [&](size_t i) {
+        if (groups_[i] && groups_[i]->map.size() > 0) spill(groups_[i]);
+        groups_[i].reset();
+    });
+    return spilled_.get();
+}
+
 void AggregateStage::Worker::push(Batch&& batch) {
+    {
+        const MemoryTracker::Scope scope(groups->memory);
+        add_batch(batch);
+    }
+    if (stage.policy_.is_due(groups->memory->used()) && groups->map.size() > 0) stage.spill(groups);
+}
+
+void AggregateStage::Worker::add_batch(const Batch& batch) {
     const auto values = evaluator.evaluate(batch);
     const auto& node = plan.node;
     const std::span<const VectorPtr> keys(values.data(), node.keys.size());
     states.resize(batch.rows);
     if (node.grouping_sets.empty()) {
-        if (plan.has_keys()) groups.map.find_or_insert(keys, batch.rows, states.data());
+        if (plan.has_keys()) groups->map.find_or_insert(keys, batch.rows, states.data());
         return add(values, batch.rows);
     }
     for (size_t set = 0; set < node.grouping_sets.size(); ++set) {
@@ -183,7 +127,7 @@ void AggregateStage::Worker::push(Batch&& batch) {
         for (const auto& key : keys) kept.push_back(Vector::defaults(key->type(), batch.rows));
         for (const size_t k : node.grouping_sets[set]) kept[k] = keys[k];
         kept.push_back(Vector::constant(make_value<uint64_t>(plan.key_types.back(), set), batch.rows));
-        groups.map.find_or_insert(kept, batch.rows, states.data());
+        groups->map.find_or_insert(kept, batch.rows, states.data());
         add(values, batch.rows);
     }
 }
@@ -261,7 +205,7 @@ void AggregateStage::Worker::add_sorted(const std::vector<VectorPtr>& values, si
         for (const Part& part : parts) {
             for (size_t a = 0; a < arguments.size(); ++a)
                 arguments[a] = slice(ordered[a], part.begin, part.end - part.begin);
-            call.function->add_all(arguments, part.end - part.begin, part.row + plan.offsets[i], groups.arena);
+            call.function->add_all(arguments, part.end - part.begin, part.row + plan.offsets[i], groups->arena);
         }
     }
 }
@@ -286,9 +230,9 @@ void AggregateStage::Worker::add_call(size_t i, const std::vector<VectorPtr>& va
         }
     }
     if (plan.has_keys())
-        call.function->add(arguments, rows, to, plan.offsets[i], groups.arena);
+        call.function->add(arguments, rows, to, plan.offsets[i], groups->arena);
     else
-        call.function->add_all(arguments, rows, groups.only->mutable_data() + plan.offsets[i], groups.arena);
+        call.function->add_all(arguments, rows, groups->only->mutable_data() + plan.offsets[i], groups->arena);
 }
 
 /// The scan whose aggregates may have been answered from metadata.
@@ -359,7 +303,7 @@ Batch finish_without_keys(Run& run, const Plan& plan, const std::vector<Groups*>
     return out;
 }
 
-void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups, Stage& next, const Columns& needed) {
+void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups, Stage& next) {
     std::vector<GroupMap*> maps;
     for (Groups* g : groups) maps.push_back(&g->map);
     const GroupMerge merge(run, maps);
@@ -372,16 +316,7 @@ void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups,
         });
         for (size_t at = 0; at < rows.size() && !next.done() && !run.stopped(); at += plan.batch_rows) {
             const std::span part(rows.data() + at, std::min(plan.batch_rows, rows.size() - at));
-            Batch out;
-            out.rows = part.size();
-            out.columns = merge.keys(part);
-            for (size_t i = 0; i < node.aggregates.size(); ++i) {
-                const auto& function = *node.aggregates[i].function;
-                out.columns.push_back(needed[plan.key_types.size() + i]
-                                          ? function.finish(part.data(), part.size(), plan.offsets[i])
-                                          : placeholder(function.result_type(), part.size()));
-            }
-            consumer.push(std::move(out));
+            consumer.push(plan.results(merge.keys(part), part));
         }
     });
 }
@@ -390,20 +325,26 @@ void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups,
 
 void run_aggregate(Run& run, const AggregateNode& node, Stage& next, const Columns& needed) {
     if (node.with_totals) fail(ErrorCode::NOT_IMPLEMENTED, "WITH TOTALS is not supported yet");
+    run_groups(run, node, *node.children[0], run.options().spill_group_by_bytes, next, needed);
+}
+
+void run_groups(Run& run, const AggregateNode& node, const plan::Node& input, int64_t spill_bytes, Stage& next,
+                const Columns& needed) {
     const Plan plan(node, needed, run.options().batch_rows);
-    AggregateStage stage(plan, run.threads());
-    Columns below(node.children[0]->output.size(), false);
+    AggregateStage stage(run, plan, run.spill_policy(spill_bytes));
+    Columns below(input.output.size(), false);
     mark(node.keys, below);
     for (const size_t i : plan.active) {
         mark(node.aggregates[i].arguments, below);
         mark({node.aggregates[i].filter}, below);
     }
-    run.node(*node.children[0], stage, below);
+    run.node(input, stage, below);
+    if (SpilledGroups* spilled = stage.spill_rest()) return spilled->merge(next);
     const auto groups = stage.groups();
     if (!plan.has_keys())
         return run.emit_in_order(next,
                                  [&](Consumer& consumer) { consumer.push(finish_without_keys(run, plan, groups)); });
-    emit_groups(run, plan, groups, next, needed);
+    emit_groups(run, plan, groups, next);
 }
 
 }  // namespace firn::exec

@@ -103,32 +103,6 @@ private:
     Stage& next_;
 };
 
-/// Collects different rows, a table a worker.
-class DistinctStage : public Stage {
-public:
-    DistinctStage(const KeyLayout& layout, size_t workers) : maps_(workers) {
-        for (auto& map : maps_) map = std::make_unique<GroupMap>(layout, counter_payload());
-    }
-    ConsumerPtr consumer(size_t worker) override { return std::make_unique<Worker>(*maps_[worker]); }
-    std::vector<GroupMap*> maps() {
-        std::vector<GroupMap*> all;
-        for (auto& map : maps_) all.push_back(map.get());
-        return all;
-    }
-
-private:
-    struct Worker : Consumer {
-        explicit Worker(GroupMap& m) : map(m) {}
-        void push(Batch&& batch) override {
-            found.resize(batch.rows);
-            map.find_or_insert(batch.columns, batch.rows, found.data());
-        }
-        GroupMap& map;
-        std::vector<char*> found;
-    };
-    std::vector<std::unique_ptr<GroupMap>> maps_;
-};
-
 class LimitByStage : public Stage {
 public:
     LimitByStage(const plan::LimitByNode& node, Stage& next)
@@ -270,17 +244,10 @@ void run_distinct(Run& run, const plan::DistinctNode& node, Stage& next, const C
         mark(keys, below);
         return run.node(*node.children[0], stage, below);
     }
-    const KeyLayout layout(types_of(keys));
-    DistinctStage stage(layout, run.threads());
-    run.node(*node.children[0], stage);
-    const GroupMerge merge(run, stage.maps());
-    run.emit(merge.partitions(), next, [&](size_t partition, Consumer& consumer) {
-        const auto rows = merge.merge(partition, [](char*, char*) {});
-        for (size_t at = 0; at < rows.size() && !next.done() && !run.stopped(); at += run.options().batch_rows) {
-            const std::span part(rows.data() + at, std::min(run.options().batch_rows, rows.size() - at));
-            consumer.push(Batch{merge.keys(part), part.size()});
-        }
-    });
+    plan::AggregateNode groups;
+    groups.keys = keys;
+    groups.output = node.output;
+    run_groups(run, groups, *node.children[0], run.options().spill_distinct_bytes, next, needed);
 }
 
 void run_limit_by(Run& run, const plan::LimitByNode& node, Stage& next, const Columns& needed) {

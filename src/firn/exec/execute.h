@@ -17,11 +17,14 @@ struct ExecutionOptions {
     size_t batch_rows = 8192;
     /// Flatten every vector that a scan gives: for tests that compare encoded with flat execution.
     bool force_flat = false;
-    /// Bytes from which an operator may spill to temporary_directory; 0 = never. Not used yet.
+    /// Bytes in use by the whole query from which an operator of this kind spills to disk; 0 = never.
     int64_t spill_group_by_bytes = 0;
+    int64_t spill_distinct_bytes = 0;
     int64_t spill_sort_bytes = 0;
     int64_t spill_join_bytes = 0;
+    /// Where spill files go: see SpillDirectory::open. And how large they may be in all, 0 = no limit.
     std::string temporary_directory;
+    uint64_t most_spilled_bytes = 0;
 };
 
 /// Runs the plan and gives its batches, never empty ones, to `sink`: from one thread at a time, in order where the plan

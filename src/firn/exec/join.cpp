@@ -1,9 +1,11 @@
 // Joins: the right child is collected into a table, the left child's batches are looked up in it as they come.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
+#include "firn/exec/external_join.h"
 #include "firn/exec/join_build.h"
 #include "firn/exec/operators.h"
 
@@ -28,7 +30,7 @@ public:
           next_(next),
           needed_(needed),
           types_(output_types(node)),
-          left_keys_(build.equality_keys(node.left_keys)),
+          left_keys_(equality_keys(node)),
           evaluator_(node.left_keys),
           residual_(node.residual),
           residual_columns_(build.left_columns + build.right_columns, false),
@@ -252,8 +254,8 @@ void ProbeStage::Worker::emit_left(const Batch& batch) {
     for (uint32_t i = 0; i < batch.rows; ++i) {
         if ((matched[i] != 0) == unmatched) continue;
         // NOT IN: a NULL on either side makes the answer NULL, unless there is nothing to compare with.
-        if (node.join == JoinKind::LeftAnti && node.null_aware && stage.build_.table.rows() > 0 &&
-            (null_key[i] || stage.build_.table.has_null_key()))
+        if (node.join == JoinKind::LeftAnti && node.null_aware && stage.build_.whole().has_rows &&
+            (null_key[i] || stage.build_.whole().has_null_key))
             continue;
         rows.push_back(i);
     }
@@ -275,11 +277,11 @@ void ProbeStage::Worker::push_mark(Batch&& batch) {
     const TypePtr& type = stage.types_.back();
     auto values = Buffer::allocate(batch.rows);
     MutableBufferPtr nulls;
-    if (accepts_null(*type) && stage.node_.null_aware && stage.build_.table.rows() > 0)
+    if (accepts_null(*type) && stage.node_.null_aware && stage.build_.whole().has_rows)
         nulls = Buffer::allocate_zeroed(batch.rows);
     for (size_t i = 0; i < batch.rows; ++i) {
         values->mutable_data()[i] = static_cast<char>(matched[i]);
-        if (nulls && !matched[i] && (null_key[i] || stage.build_.table.has_null_key())) nulls->mutable_data()[i] = 1;
+        if (nulls && !matched[i] && (null_key[i] || stage.build_.whole().has_null_key)) nulls->mutable_data()[i] = 1;
     }
     batch.columns.push_back(Vector::flat(type, batch.rows, std::move(values), std::move(nulls)));
     next->push(std::move(batch));
@@ -339,18 +341,23 @@ Columns needed_of_side(const JoinNode& node, const Columns& needed, bool left) {
 
 void run_join(Run& run, const JoinNode& node, Stage& next, const Columns& needed) {
     if (next.done()) return;
-    BuildSide build(run, node, needed_of_side(node, needed, false));
-    if (build.table.rows() == 0 && nothing_without_right_rows(node.join)) {
-        next.consumer(0)->finish();
-        return;
-    }
-    ProbeStage stage(node, build, next, needed, run.options().batch_rows);
-    run.node(*node.children[0], stage, needed_of_side(node, needed, true));
-    if (next.done()) return;
-    if (node.join == JoinKind::Right || node.join == JoinKind::Full || node.join == JoinKind::RightAnti)
-        emit_right(run, node, build, false, next, needed);
-    else if (node.join == JoinKind::RightSemi)
-        emit_right(run, node, build, true, next, needed);
+    const Columns right = needed_of_side(node, needed, false), left = needed_of_side(node, needed, true);
+    const KeyedColumns columns(run, node.right_keys, output_types(*node.children[1]), right);
+    BuildStage collected(run, node, columns);
+    run.node(*node.children[1], collected, right);
+    const auto join = [&](BuildSide& build, const std::function<void(Stage&)>& left_rows) {
+        if (build.table.rows() == 0 && nothing_without_right_rows(node.join)) return next.consumer(0)->finish();
+        ProbeStage stage(node, build, next, needed, run.options().batch_rows);
+        left_rows(stage);
+        if (next.done()) return;
+        if (node.join == JoinKind::Right || node.join == JoinKind::Full || node.join == JoinKind::RightAnti)
+            emit_right(run, node, build, false, next, needed);
+        else if (node.join == JoinKind::RightSemi)
+            emit_right(run, node, build, true, next, needed);
+    };
+    if (auto spilled = collected.spill_rest()) return spilled->join(left, next, join);
+    BuildSide build(run, node, columns, collected.take());
+    join(build, [&](Stage& stage) { run.node(*node.children[0], stage, left); });
 }
 
 }  // namespace firn::exec

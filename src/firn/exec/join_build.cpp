@@ -45,14 +45,18 @@ bool needs_matches(const JoinNode& node) {
 
 }  // namespace
 
-BuildSide::BuildSide(Run& run, const JoinNode& node, const Columns& needed)
+BuildSide::BuildSide(Run& run, const JoinNode& node, const KeyedColumns& columns, std::vector<Batch> batches,
+                     const WholeBuildSide* whole)
     : left_columns(node.children[0]->output.size()),
       right_columns(node.children[1]->output.size()),
       table(equality_types(node), equality_nullable(node), node.nulls_equal),
       asof_(node.strictness == JoinStrictness::Asof) {
     if (asof_ && (node.asof == JoinNode::AsofInequality::None || node.right_keys.empty()))
         fail(ErrorCode::INVALID_JOIN_ON_EXPRESSION, "ASOF JOIN needs one inequality of the two sides");
-    collect(run, node, needed);
+    Batch all = columns.concat_parallel(batches);
+    batches.clear();
+    keys_ = columns.keys_of(all);
+    plain_ = columns.without_keys(std::move(all));
     VectorPtr asof_values;
     std::vector<VectorPtr> equal = keys_;
     if (asof_) {
@@ -60,21 +64,12 @@ BuildSide::BuildSide(Run& run, const JoinNode& node, const Columns& needed)
         equal.pop_back();
     }
     table.build(run, equal, plain_.rows);
-    fill_runtime_filters(node, keys_, plain_.rows);
+    whole_ = whole ? *whole : WholeBuildSide{table.rows() > 0, table.has_null_key()};
+    if (!whole) fill_runtime_filters(node, keys_, plain_.rows);
     if (asof_) sort_for_asof(run, node, asof_values);
     if (needs_matches(node)) matched_.assign(plain_.rows, 0);
     widen(node);
     keys_.clear();
-}
-
-void BuildSide::collect(Run& run, const JoinNode& node, const Columns& needed) {
-    const auto types = output_types(*node.children[1]);
-    const KeyedColumns columns(run, node.right_keys, types, needed);
-    KeyedCollectStage stage(columns, run.threads());
-    run.node(*node.children[1], stage, needed);
-    Batch all = columns.concat_parallel(stage.take());
-    keys_ = columns.keys_of(all);
-    plain_ = columns.without_keys(std::move(all));
 }
 
 /// The columns as the join gives them: Nullable with join_use_nulls, and a row of defaults for left rows without a match.

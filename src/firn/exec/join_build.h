@@ -7,13 +7,27 @@
 #include "firn/exec/filter.h"
 #include "firn/exec/join_table.h"
 #include "firn/exec/pipeline.h"
+#include "firn/exec/sorting.h"
 
 namespace firn::exec {
 
+/// How many of a join's key pairs are compared for equality; an ASOF join's last is not.
+inline size_t equality_keys(const plan::JoinNode& node) {
+    return node.right_keys.size() - (node.strictness == plan::JoinStrictness::Asof ? 1 : 0);
+}
+
+/// What is true of all right rows, where a BuildSide holds only a part of them.
+struct WholeBuildSide {
+    bool has_rows = false;
+    bool has_null_key = false;
+};
+
 class BuildSide {
 public:
-    /// Runs the right child, builds the table and fills the join's run-time filters.
-    BuildSide(Run& run, const plan::JoinNode& node, const Columns& needed);
+    /// batches: with keys, as `columns` adds them. Builds the table and fills the join's run-time filters, unless these
+    /// are only a part of the rows (whole is given).
+    BuildSide(Run& run, const plan::JoinNode& node, const KeyedColumns& columns, std::vector<Batch> batches,
+              const WholeBuildSide* whole = nullptr);
 
     size_t left_columns, right_columns;  // of the children
     JoinTable table;
@@ -21,8 +35,8 @@ public:
     Batch rows;
 
     bool is_asof() const { return asof_; }
-    /// How many of the key expressions are compared for equality.
-    size_t equality_keys(const std::vector<plan::ExpressionPtr>& keys) const { return keys.size() - (asof_ ? 1 : 0); }
+    /// Of all right rows, in this part or another.
+    const WholeBuildSide& whole() const { return whole_; }
     /// For each left row with `heads` (rows of the table with equal keys) and its value in `left`: the closest right row.
     std::vector<uint32_t> asof_matches(plan::JoinNode::AsofInequality inequality, const std::vector<uint32_t>& heads,
                                        const Vector& left) const;
@@ -40,11 +54,11 @@ public:
     }
 
 private:
-    void collect(Run& run, const plan::JoinNode& node, const Columns& needed);
     void sort_for_asof(Run& run, const plan::JoinNode& node, const VectorPtr& values);
     void widen(const plan::JoinNode& node);
 
     bool asof_;
+    WholeBuildSide whole_;
     Batch plain_;
     std::vector<VectorPtr> keys_;
     mutable TrackedVector<uint8_t> matched_;

@@ -14,6 +14,9 @@ void run_project(Run& run, const plan::ProjectNode& node, Stage& next, const Col
 void run_limit(Run& run, const plan::LimitNode& node, Stage& next, const Columns& needed);
 void run_limit_by(Run& run, const plan::LimitByNode& node, Stage& next, const Columns& needed);
 void run_aggregate(Run& run, const plan::AggregateNode& node, Stage& next, const Columns& needed);
+/// The groups of the input's rows. spill_bytes: the threshold of a SpillPolicy.
+void run_groups(Run& run, const plan::AggregateNode& node, const plan::Node& input, int64_t spill_bytes, Stage& next,
+                const Columns& needed);
 void run_distinct(Run& run, const plan::DistinctNode& node, Stage& next, const Columns& needed);
 void run_set_operation(Run& run, const plan::SetNode& node, Stage& next);
 void run_join(Run& run, const plan::JoinNode& node, Stage& next, const Columns& needed);

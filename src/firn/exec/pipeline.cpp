@@ -92,7 +92,10 @@ bool share_dictionary(const std::vector<Batch>& batches, size_t column) {
 
 }  // namespace
 
-Run::Run(const ExecutionOptions& options) : options_(options), threads_(std::max<size_t>(1, options.threads)) {
+Run::Run(const ExecutionOptions& options)
+    : options_(options),
+      threads_(std::max<size_t>(1, options.threads)),
+      spill_space_(options.temporary_directory, options.most_spilled_bytes) {
     options_.batch_rows = std::max<size_t>(1, options.batch_rows);
 }
 Run::~Run() = default;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "firn/exec/execute.h"
+#include "firn/exec/spill/file.h"
+#include "firn/exec/spill/policy.h"
 
 namespace firn::exec {
 
@@ -68,6 +70,10 @@ public:
     bool limit_above() const { return limit_above_; }
     void set_limit_above() { next_limit_above_ = true; }
 
+    /// Where operators spill to, and when one should whose threshold is this (one of the options' spill_…_bytes).
+    SpillSpace& spill_space() { return spill_space_; }
+    SpillPolicy spill_policy(int64_t threshold) const { return SpillPolicy(threshold, threads_); }
+
     /// What the scans of this run answered from metadata (Scan::metadata_partials).
     std::map<const plan::Node*, std::vector<Batch>> metadata_partials;
     /// Rows of common table expressions that have run.
@@ -79,6 +85,7 @@ public:
 private:
     ExecutionOptions options_;
     size_t threads_;
+    SpillSpace spill_space_;
     std::atomic<bool> stopped_{false};
     bool limit_above_ = false, next_limit_above_ = false;
 };

@@ -5,6 +5,7 @@
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/exec/evaluator.h"
+#include "firn/exec/external_sort.h"
 #include "firn/exec/operators.h"
 #include "firn/exec/sort_keys.h"
 #include "firn/exec/sorting.h"
@@ -177,6 +178,11 @@ std::vector<VectorPtr> KeyedColumns::keys_of(const Batch& batch) const {
     return keys;
 }
 
+void KeyedColumns::drop_unread(Batch& batch) const {
+    for (size_t i = 0; i < types_.size(); ++i)
+        if (!kept_[i]) batch.columns[i] = placeholder(types_[i], batch.rows);
+}
+
 Batch KeyedColumns::select(const Batch& batch, std::span<const uint32_t> rows) const {
     Batch out;
     out.rows = rows.size();
@@ -195,6 +201,13 @@ Batch KeyedColumns::concat(const std::vector<Batch>& batches) const {
         out.columns.push_back(kept_[i] ? firn::concat(types_[i], parts) : placeholder(types_[i], out.rows));
     }
     return out;
+}
+
+size_t KeyedColumns::row_bytes() const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < types_.size(); ++i)
+        if (kept_[i]) bytes += types_[i]->value_size() + (accepts_null(*types_[i]) ? 1 : 0);
+    return bytes;
 }
 
 Batch KeyedColumns::concat_parallel(const std::vector<Batch>& batches) const {
@@ -260,14 +273,22 @@ Columns columns_below(const std::vector<plan::ExpressionPtr>& keys, const Column
     return below;
 }
 
+/// Whether so many rows, of every worker twice before it drops the worse half, leave memory to others.
+bool fits_in_memory(const Run& run, const KeyedColumns& columns, uint64_t rows) {
+    constexpr size_t kBeyondValues = 48;  // a row: bytes of its strings, prefix, row number
+    const uint64_t bytes = 3 * run.threads() * rows * (columns.row_bytes() + kBeyondValues);
+    return run.spill_policy(run.options().spill_sort_bytes).fits(static_cast<int64_t>(bytes));
+}
+
 }  // namespace
 
 void run_sort(Run& run, const plan::SortNode& node, Stage& next, const Columns& needed) {
     forbid_collation(node.keys);
     const auto expressions = expressions_of(node.keys);
     const KeyedColumns columns(run, expressions, output_types(node), needed);
-    KeyedCollectStage stage(columns, run.threads());
+    SortStage stage(run, node, columns);
     run.node(*node.children[0], stage, columns_below(expressions, needed));
+    if (stage.spill_rest()) return stage.merge(next);
     const Batch all = columns.concat_parallel(stage.take());
     std::vector<uint32_t> rows;
     {
@@ -283,6 +304,7 @@ void run_top_n(Run& run, const plan::SortNode& node, Stage& next, const Columns&
     forbid_collation(node.keys);
     const auto expressions = expressions_of(node.keys);
     const KeyedColumns columns(run, expressions, output_types(node), needed);
+    if (!node.with_ties && !fits_in_memory(run, columns, *node.limit)) return run_sort(run, node, next, needed);
     TopStage stage(node, columns, run.threads());
     run.node(*node.children[0], stage, columns_below(expressions, needed));
     const Batch all = columns.concat(stage.take());

@@ -174,12 +174,13 @@ std::vector<uint32_t> SortKeys::sorted_by_radix(size_t begin, size_t end) const 
     return order;
 }
 
-int SortKeys::compare(size_t a, size_t b, size_t keys) const {
+int SortKeys::compare_columns(size_t a, const SortKeys& other, size_t b, size_t keys) const {
     for (size_t i = 0; i < std::min(keys, columns_.size()); ++i) {
-        const auto& column = *columns_[i];
+        const auto& left = *columns_[i];
+        const auto& right = *other.columns_[i];
         const int nulls = directions_[i].nulls_first ? -1 : 1;
-        const int order = directions_[i].descending ? compare_values(column, b, column, a, -nulls)
-                                                    : compare_values(column, a, column, b, nulls);
+        const int order = directions_[i].descending ? compare_values(right, b, left, a, -nulls)
+                                                    : compare_values(left, a, right, b, nulls);
         if (order) return order;
     }
     return 0;

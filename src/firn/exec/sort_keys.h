@@ -27,7 +27,12 @@ public:
     std::span<const UInt128> prefixes() const { return prefixes_; }
     bool prefix_is_whole() const { return whole_; }
     /// <0, 0, >0. Only the first `keys` keys are compared when given.
-    int compare(size_t a, size_t b, size_t keys = SIZE_MAX) const;
+    int compare(size_t a, size_t b, size_t keys = SIZE_MAX) const { return compare_columns(a, *this, b, keys); }
+    /// Row a of this and row b of others, of the same types and directions; prefixes first.
+    int compare_with(size_t a, const SortKeys& other, size_t b) const {
+        if (prefixes_[a] != other.prefixes_[b]) return prefixes_[a] < other.prefixes_[b] ? -1 : 1;
+        return whole_ ? 0 : compare_columns(a, other, b, SIZE_MAX);
+    }
     /// Row numbers in order; equal rows in the order of their numbers.
     std::vector<uint32_t> sorted() const { return sorted(0, rows_); }
     std::vector<uint32_t> sorted(size_t begin, size_t end) const;
@@ -38,6 +43,8 @@ public:
     }
 
 private:
+    int compare_columns(size_t a, const SortKeys& other, size_t b, size_t keys) const;
+
     std::vector<SortDirection> directions_;
     std::vector<VectorPtr> columns_;
     size_t rows_;

@@ -17,6 +17,11 @@ public:
     const Evaluator& evaluator() const { return evaluator_; }
     Batch add_keys(Batch&& batch, Evaluator& evaluator) const;
     std::vector<VectorPtr> keys_of(const Batch& batch) const;
+    /// Of all columns, keys behind the inputs; and about how many bytes a row takes of those that are kept.
+    const std::vector<TypePtr>& types() const { return types_; }
+    size_t row_bytes() const;
+    /// Puts placeholders in the place of columns that nobody reads.
+    void drop_unread(Batch& batch) const;
     Batch select(const Batch& batch, std::span<const uint32_t> rows) const;
     /// On one worker, encodings kept; and on all, for many rows.
     Batch concat(const std::vector<Batch>& batches) const;

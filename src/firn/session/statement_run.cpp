@@ -1,4 +1,5 @@
 #include "firn/session/statement_run.h"
+#include "firn/session/spill_settings.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -150,6 +151,7 @@ exec::ExecutionOptions StatementRun::execution_options() const {
     if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
     options.batch_rows = std::clamp<size_t>(settings_.get_uint("max_block_size"), 1, kMaxBatchRows);
     options.force_flat = settings_.get_bool("firn_force_flat_vectors");
+    set_spill_options(settings_, options);
     return options;
 }
 
@@ -162,6 +164,8 @@ void StatementRun::run() {
     apply_settings(statement_.settings);
     if (const auto* query = dynamic_cast<const sql::QueryStatement*>(&statement_))
         if (const auto* changes = settings_of(*query->query)) apply_settings(*changes);
+    report_.context->memory()->set_limit(
+        static_cast<int64_t>(std::min<uint64_t>(settings_.get_uint("max_memory_usage"), INT64_MAX)));
     build_context();
     switch (statement_.kind) {
         case sql::StatementKind::Query:

@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include "firn/base/query_context.h"
 #include "firn/exec/execute.h"
+#include "firn/exec/spill/directory.h"
 #include "firn/plan/logical.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
@@ -113,8 +115,21 @@ inline std::vector<std::string> rows_of(const std::vector<Batch>& batches) {
     return rows;
 }
 
+/// The options' spill thresholds count what a query holds: it holds something from the beginning here.
 inline std::vector<std::string> run(const Node& plan, const ExecutionOptions& options = {}) {
+    if (options.spill_sort_bytes == 0) return rows_of(collect(plan, options));
+    static const auto directory = SpillDirectory::open("");  // one for all tests
+    QueryContext context;
+    const QueryContext::Scope scope(&context);
+    const auto held = Buffer::allocate(1000);
     return rows_of(collect(plan, options));
+}
+
+/// Options with which every operator that can spill does so whenever it is asked.
+inline ExecutionOptions spilling(ExecutionOptions options = {}) {
+    options.spill_group_by_bytes = options.spill_distinct_bytes = 1;
+    options.spill_sort_bytes = options.spill_join_bytes = 1;
+    return options;
 }
 
 inline std::vector<std::string> sorted(std::vector<std::string> rows) {
@@ -133,6 +148,7 @@ inline std::vector<ExecutionOptions> all_options() {
                 options.batch_rows = rows;
                 options.force_flat = flat;
                 all.push_back(options);
+                all.push_back(spilling(options));
             }
     return all;
 }
@@ -160,8 +176,11 @@ public:
         for (size_t i = 0; i < rows; ++i) out.push_back(at(states[i] + offset));
         return make_vector<int64_t>(type_, out);
     }
-    void serialize(const char*, std::string&) const override {}
-    void deserialize(char*, std::string_view&, Arena&) const override {}
+    void serialize(const char* state, std::string& out) const override { out.append(state, 8); }
+    void deserialize(char* state, std::string_view& in, Arena&) const override {
+        std::memcpy(state, in.data(), 8);
+        in.remove_prefix(8);
+    }
 
 private:
     static int64_t& at(char* state) { return *reinterpret_cast<int64_t*>(state); }
