@@ -12,7 +12,7 @@ if(TARGET firn_file)
     DEPENDS "${_proto}"
     VERBATIM)
   target_sources(firn_file PRIVATE "${_proto_base}.cc" "${_proto_base}.h")
-  set_source_files_properties("${_proto_base}.cc" PROPERTIES COMPILE_OPTIONS "-w" SKIP_LINTING ON)
+  set_source_files_properties("${_proto_base}.cc" PROPERTIES COMPILE_OPTIONS "-w" SKIP_LINTING ON SKIP_PRECOMPILE_HEADERS ON)
   target_include_directories(firn_file SYSTEM PRIVATE "${_proto_out}")
   target_link_libraries(firn_file PRIVATE protobuf::libprotobuf-lite)
 endif()

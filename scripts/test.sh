@@ -1,5 +1,5 @@
 # Sourced by ./dev: the test suites. suite_NAME runs one and fails when it fails; suites lists them in the order of a full run.
-# More are run by name: sanitize and fuzz compile the tree a second time, storage installs and starts servers.
+# More are run by name: sanitize, tsan and fuzz compile the tree again, storage installs and starts servers.
 
 suites="lint unit cli sql fixtures cases counts conformance differential parquet docs package"
 
@@ -45,15 +45,9 @@ suite_package() {
     scripts/try_package.sh build/"$(package_name)".tar.gz
 }
 
-# Unit tests and fixtures under address and undefined-behaviour sanitizers; seconds of fuzzing come in suite_fuzz.
-suite_sanitize() { sanitize asan; }
-
-suite_fuzz() {
-    local target
-    for target in $(fuzz_targets); do
-        fuzz_one "$target" "${FIRN_FUZZ_SECONDS:-20}"
-    done
-}
+suite_sanitize() { sanitize asan short; }
+suite_tsan() { sanitize tsan short; }
+suite_fuzz() { fuzz_all asan "${FIRN_FUZZ_SECONDS:-5}"; } # the build of suite sanitize; ./dev fuzz makes one that is optimised
 
 # Runs the named suites, all of them, and then says what came of each.
 run_suites() {

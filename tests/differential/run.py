@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Asks every fixture table's questions with settings varied: all ways of getting an answer must give the same one.
 
-usage: run.py [--firn PATH] [--short] [--only NAME,…] [-v]
+usage: run.py [--firn PATH] [--short] [--every N] [--only NAME,…] [-v]
 A process for each table and variation, all statements on its standard input; rows are compared sorted.
---short: only a few variations, for slow (sanitized) builds.
+--short: only a few variations, --every: only every Nth table, for slow (sanitized) builds.
 """
 import argparse
 import glob
@@ -99,11 +99,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--firn", default=engine.DEFAULT)
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("-v", action="store_true")
     args = parser.parse_args()
     names = sorted(os.path.basename(p)[: -len(".expected.json")] for p in glob.glob(f"{FIXTURES}/*.expected.json"))
-    names = [n for n in names if not args.only or n in args.only.split(",")]
+    names = [n for n in names if not args.only or n in args.only.split(",")][:: args.every]
     total = failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for compared, wrong in pool.map(lambda n: check(args.firn, n, SHORT if args.short else VARIATIONS), names):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs the SQL tests: NAME.sql here or in a folder below, with its answers in NAME.expected.
 
-usage: run.py [--firn PATH] [--update] [-v] [NAME …]
+usage: run.py [--firn PATH] [--set NAME=VALUE …] [--update] [-v] [NAME …]
 
 All statements of a file go to one process at a time, each ended by `;` at the end of a line; the answers are joined by a
 line `---`. A statement that must fail has `Code: N (NAME)` for its answer. Statements that give nothing by themselves
 (SET, CREATE, DROP, USE) have no answer and are repeated before every later statement of the file, so that each
 statement can be run, and can fail, alone. `{fixtures}` and `{tests}` stand for the folders of the fixture tables and of all tests.
+--set gives every statement a setting, which must not change its answer.
 --update writes the answers that firn gives now; read them before committing.
 """
 import argparse
@@ -39,17 +40,17 @@ def statements(text):
     return out
 
 
-def answer(firn, before, statement):
-    done = engine.run(firn, ["--format", "TSV"], "".join(s + ";\n" for s in [*before, statement]))
+def answer(firn, settings, before, statement):
+    done = engine.run(firn, ["--format", "TSV", *settings], "".join(s + ";\n" for s in [*before, statement]))
     if done.status:
         return done.error() + "\n", done.err
     return done.out if not done.out or done.out.endswith("\n") else done.out + "\n", done.err
 
 
-def run(firn, name):
+def run(firn, settings, name):
     """(answers wanted or None, [(statement, answer, standard error)])"""
     path = os.path.join(HERE, name)
-    got = [(s, *answer(firn, before, s)) for before, s in statements(open(path + ".sql", encoding="utf-8").read())]
+    got = [(s, *answer(firn, settings, before, s)) for before, s in statements(open(path + ".sql", encoding="utf-8").read())]
     wanted = None
     if os.path.exists(path + ".expected"):
         text = open(path + ".expected", encoding="utf-8", newline="").read()
@@ -60,6 +61,7 @@ def run(firn, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--firn", default=engine.DEFAULT)
+    parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--update", action="store_true")
     parser.add_argument("-v", action="store_true")
     parser.add_argument("names", nargs="*")
@@ -68,7 +70,7 @@ def main():
     names = [n for n in names if not args.names or any(n == a or n.startswith(a + "/") for a in args.names)]
     passed = failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, (wanted, got) in zip(names, pool.map(lambda n: run(args.firn, n), names)):
+        for name, (wanted, got) in zip(names, pool.map(lambda n: run(args.firn, ["--" + s for s in args.set], n), names)):
             if args.update:
                 with open(os.path.join(HERE, name + ".expected"), "w", encoding="utf-8", newline="") as f:
                     f.write(SEPARATOR.join(text for _, text, _ in got))
