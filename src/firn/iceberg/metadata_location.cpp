@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "firn/base/error.h"
+#include "firn/base/thread_pool.h"
 #include "firn/iceberg/metadata.h"
 #include "firn/iceberg/path_resolver.h"
 #include "firn/storage/object_store.h"
@@ -104,17 +105,19 @@ MetadataStamp stamp_of(const storage::ObjectStore& store, const Candidate& candi
     return parse_metadata_stamp(store.read_all(candidate.path, kMaxMetadataBytes), candidate.path);
 }
 
-/// The file that version-hint.text names: a version, or a file's name or stem. Nothing where there is no hint, or no
-/// such file (a stale hint is passed over).
-const Candidate* hinted(const storage::ObjectStore& store, const std::string& folder,
-                        const std::vector<Candidate>& candidates) {
-    std::string hint;
+/// What version-hint.text says; nothing where there is none.
+std::optional<std::string> read_hint(const storage::ObjectStore& store, const std::string& folder) {
     try {
-        hint = store.read_all(folder + "/version-hint.text", kMaxHintBytes);
+        return store.read_all(folder + "/version-hint.text", kMaxHintBytes);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::FILE_DOESNT_EXIST) throw;
-        return nullptr;
+        return std::nullopt;
     }
+}
+
+/// The file that the hint names: a version, or a file's name or stem. Nothing where there is no such file (a stale hint is
+/// passed over).
+const Candidate* hinted(std::string hint, const std::vector<Candidate>& candidates) {
     auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
     while (!hint.empty() && is_space(hint.back())) hint.pop_back();
     while (!hint.empty() && is_space(hint.front())) hint.erase(0, 1);
@@ -199,7 +202,16 @@ storage::ObjectInfo find_metadata_object(const storage::ObjectStore& store, std:
     }
     std::string folder = folder_of(table_path);
     folder += folder == "/" ? "metadata" : "/metadata";
-    std::vector<Candidate> candidates = list_candidates(store, folder);
+    std::vector<Candidate> candidates;
+    std::optional<std::string> hint;
+    // Both at once where each is a round trip.
+    parallel_for(options.use_version_hint ? 2 : 1, store.is_remote() ? 2 : 1, [&](size_t task) {
+        if (task == 0) {
+            candidates = list_candidates(store, folder);
+        } else {
+            hint = read_hint(store, folder);
+        }
+    });
     if (candidates.empty()) {
         fail(ErrorCode::FILE_DOESNT_EXIST, "There is no Iceberg table at {}: no *.metadata.json file in {}", table_path,
              folder);
@@ -209,8 +221,8 @@ storage::ObjectInfo find_metadata_object(const storage::ObjectStore& store, std:
                                folder);
     }
     if (options.by_last_updated_ms) return by_last_updated(store, candidates, {});
-    if (options.use_version_hint) {
-        if (const Candidate* found = hinted(store, folder, candidates)) return found->info;
+    if (hint) {
+        if (const Candidate* found = hinted(*std::move(hint), candidates)) return found->info;
     }
     return std::max_element(candidates.begin(), candidates.end(), older)->info;
 }
