@@ -13,9 +13,11 @@ find_library(FIRN_ZSTD zstd REQUIRED)
 find_package(CURL REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(EXPAT REQUIRED)
+find_library(FIRN_YAML yaml-cpp REQUIRED)
+find_library(FIRN_THRIFT thrift REQUIRED)
 
 add_library(firn_packages INTERFACE)
-target_link_libraries(firn_packages INTERFACE fmt::fmt simdjson::simdjson ${FIRN_ROARING} ${FIRN_CCTZ} ${FIRN_RE2} ZLIB::ZLIB ${FIRN_ZSTD} CURL::libcurl OpenSSL::Crypto EXPAT::EXPAT Threads::Threads)
+target_link_libraries(firn_packages INTERFACE fmt::fmt simdjson::simdjson ${FIRN_ROARING} ${FIRN_CCTZ} ${FIRN_RE2} ZLIB::ZLIB ${FIRN_ZSTD} CURL::libcurl OpenSSL::Crypto EXPAT::EXPAT ${FIRN_YAML} ${FIRN_THRIFT} Threads::Threads)
 
 # Arrow C++ 26: a system package, else the pinned pyarrow wheel, unpacked by ./dev into .deps/pyarrow. Only its codecs are
 # used. Its libparquet is not linked: it exports a simdjson and an OpenSSL of its own, of other versions than the system's.

@@ -1,5 +1,5 @@
 # Sourced by ./dev: the test suites. suite_NAME runs one and fails when it fails; suites lists them in the order of a full run.
-# More are run by name: sanitize, tsan and fuzz compile the tree again, storage installs and starts servers.
+# More are run by name: sanitize, tsan and fuzz compile the tree again, storage and catalogs install and start servers.
 
 suites="lint unit cli sql fixtures cases counts conformance differential parquet docs package"
 
@@ -23,6 +23,13 @@ suite_conformance() { release_build; python3 tests/conformance/ratchet.py --firn
 suite_differential() { release_build; python3 tests/differential/run.py --firn "$firn"; }
 suite_docs() { release_build; python3 tests/docs/run.py --firn "$firn"; }
 suite_lint() { lint; }
+
+# Real catalogs: the reference REST server, Nessie, the Hive metastore (JDK 17 and 21, Maven), moto and SeaweedFS (wheels).
+suite_catalogs() {
+    release_build
+    setup_requirements bench/requirements.txt
+    .deps/venv/bin/python tests/catalogs/run.py --firn "$firn"
+}
 
 suite_parquet() {
     release_build

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import engine  # noqa: E402
 
 SEPARATOR = "---\n"
-SILENT = re.compile(r"(SET|CREATE|DROP|USE|DETACH)\b", re.I)
+SILENT = re.compile(r"(SET|CREATE|DROP|USE|DETACH|ALTER NAMED)\b", re.I)
 
 
 def statements(text):

@@ -40,6 +40,7 @@ struct Arguments {
     std::vector<std::string> queries;
     std::vector<std::string> files;
     std::string format;
+    std::string config_file;
     bool time = false;
     bool profile_events = false;
     bool multiquery = false;
@@ -92,6 +93,8 @@ void describe_options(CLI::App& app, Arguments& arguments) {
         ->take_all();
     app.add_option("-f,--format,--output-format", arguments.format,
                    "Output format of queries without FORMAT. Default: PrettyCompact on a terminal, else TabSeparated");
+    app.add_option("-C,--config-file", arguments.config_file,
+                   "A configuration file, XML or YAML: named collections, disks, settings");
     app.add_flag("-t,--time", arguments.time, "Print each statement's elapsed seconds on standard error");
     app.add_flag("--print-profile-events", arguments.profile_events,
                  "Print each statement's counters on standard error, a line 'Name: N' each");
@@ -196,6 +199,7 @@ int run_local(int argc, char** argv) {
                              : options.terminal_width > 0 ? "PrettyCompact"
                                                           : "TabSeparated";
     session::Session session(options);
+    if (!arguments.config_file.empty()) session.configure(arguments.config_file);
     apply_setting_arguments(app.remaining(), session);
 
     interruptible = &session;

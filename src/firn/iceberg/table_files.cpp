@@ -92,7 +92,8 @@ TableFiles TableFiles::of(std::shared_ptr<storage::ObjectStore> store, std::stri
     table.store_ = std::move(store);
     table.cache_ = std::move(cache);
     table.metadata_ = std::move(metadata);
-    table.paths_ = std::make_shared<PathResolver>(table.metadata_->location, opened_at);
+    table.paths_ = std::make_shared<PathResolver>(table.metadata_->location,
+                                                  opened_at.empty() ? table.metadata_->location : opened_at);
     return table;
 }
 

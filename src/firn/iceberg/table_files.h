@@ -17,7 +17,7 @@ namespace firn::iceberg {
 /// A table as one metadata file describes it. Immutable, thread-safe; cheap to copy.
 class TableFiles {
 public:
-    /// opened_at: the table's folder. metadata_file: as find_metadata_object gives it. cache: null = none.
+    /// opened_at: the table's folder; empty: where the metadata say. metadata_file: as find_metadata_object gives it. cache: null = none.
     static TableFiles open(std::shared_ptr<storage::ObjectStore> store, std::string_view opened_at,
                            const storage::ObjectInfo& metadata_file, std::shared_ptr<MetadataCache> cache);
     /// With metadata that is parsed already: a catalog's reply.

@@ -125,8 +125,10 @@ Scope::TableRows Scope::scan_of(std::shared_ptr<const Source> source) const {
 }
 
 Scope::TableRows Scope::resolve_named_table(const sql::TableExpr& table) {
-    const std::string& name = table.parts.back();
-    const std::string database = table.parts.size() > 1 ? table.parts[table.parts.size() - 2] : std::string();
+    // Of a.b.c the database is a, the table b.c: catalogs have namespaces in their tables' names.
+    std::string name = table.parts.size() > 1 ? table.parts[1] : table.parts[0];
+    for (size_t i = 2; i < table.parts.size(); ++i) name += "." + table.parts[i];
+    const std::string database = table.parts.size() > 1 ? table.parts[0] : std::string();
     TableRows rows;
     if (table.parts.size() == 1) {
         if (Cte* cte = find_cte(name)) {

@@ -4,12 +4,22 @@
 #include <thread>
 
 #include "firn/session/statement_run.h"
+#include "firn/storage/configuration.h"
 #include "firn/table/catalog.h"
 
 namespace firn::session {
 
 Session::Session(SessionOptions options) : options_(std::move(options)), catalog_(std::make_unique<table::Catalog>()) {}
 Session::~Session() = default;
+
+void Session::configure(const std::string& file) {
+    const storage::ConfigurationNode configuration = storage::read_configuration(file);
+    catalog_->configure(configuration);
+    const auto* profiles = configuration.child("profiles");
+    if (const auto* profile = profiles ? profiles->child("default") : nullptr)
+        for (const auto& setting : profile->children)
+            if (find_setting(setting.name)) settings_.set(setting.name, setting.text);
+}
 
 bool Session::cancel() noexcept {
     cancelling_.fetch_add(1);

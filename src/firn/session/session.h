@@ -43,6 +43,9 @@ public:
     Session& operator=(const Session&) = delete;
 
     Settings& settings() noexcept { return settings_; }
+    /// Named collections, disks and settings (profiles.default) of a configuration file. The errors of
+    /// storage::read_configuration, BAD_ARGUMENTS.
+    void configure(const std::string& file);
     /// Of queries without FORMAT.
     void set_default_format(std::string format) { options_.default_format = std::move(format); }
     /// Text form of {name:Type}'s value.

@@ -187,11 +187,12 @@ void StatementRun::run() {
         case sql::StatementKind::CreateView:
             return session_.catalog_->create_view(static_cast<const sql::CreateViewStatement&>(statement_));
         case sql::StatementKind::CreateDatabase: {
-            const auto& create = static_cast<const sql::CreateDatabaseStatement&>(statement_);
-            if (create.storage.engine && create.storage.engine->name == "DataLakeCatalog")
-                fail(ErrorCode::NOT_IMPLEMENTED, "Databases of engine DataLakeCatalog are not there yet");
-            return session_.catalog_->create_database(create.database, create.if_not_exists);
+            return session_.catalog_->create_database(static_cast<const sql::CreateDatabaseStatement&>(statement_),
+                                                      *context_);
         }
+        case sql::StatementKind::NamedCollection:
+            return session_.catalog_->collections().apply(
+                static_cast<const sql::NamedCollectionStatement&>(statement_));
         case sql::StatementKind::Use: {
             const auto& name = static_cast<const sql::UseStatement&>(statement_).database;
             if (!session_.catalog_->has_database(name))
@@ -332,7 +333,9 @@ void StatementRun::run_describe(const sql::DescribeStatement& statement) {
     switch (statement.table.kind) {
         case sql::TableExpr::Kind::Table: {
             const auto& parts = statement.table.parts;
-            const auto found = tables_->resolve_table(parts.size() > 1 ? parts[0] : "", parts.back());
+            const auto first = parts.begin() + (parts.size() > 1 ? 1 : 0);
+            const auto found = tables_->resolve_table(parts.size() > 1 ? parts[0] : "",
+                                                      fmt::format("{}", fmt::join(first, parts.end(), ".")));
             if (!found) fail(ErrorCode::UNKNOWN_TABLE, "Table {} does not exist", fmt::join(parts, "."));
             if (found->source)
                 describe_source(*found->source);
@@ -389,10 +392,12 @@ void StatementRun::run_show(const sql::ShowStatement& statement) {
             return output_rows({{"name", text}}, rows);
         case sql::ShowStatement::What::CreateTable:
         case sql::ShowStatement::What::CreateView: {
-            const auto* entry = session_.catalog_->find(statement.table.database, statement.table.table);
-            if (!entry) fail(ErrorCode::UNKNOWN_TABLE, "Table {} does not exist", statement.table.display());
-            return output_rows({{"statement", text}}, {{entry->create_query}});
+            const auto created = session_.catalog_->create_query(statement.table, settings_);
+            if (!created) fail(ErrorCode::UNKNOWN_TABLE, "Table {} does not exist", statement.table.display());
+            return output_rows({{"statement", text}}, {{*created}});
         }
+        case sql::ShowStatement::What::CreateDatabase:
+            return output_rows({{"statement", text}}, {{session_.catalog_->create_database_query(statement.database)}});
         case sql::ShowStatement::What::Settings:
             for (const auto* setting : all_settings())
                 if (wanted(std::string(setting->name)) && (!statement.changed || settings_.is_changed(setting->name)))
@@ -423,7 +428,7 @@ void StatementRun::run_drop(const sql::DropStatement& statement) {
 void StatementRun::run_exists(const sql::ExistsStatement& statement) {
     const bool exists = statement.target == sql::DropStatement::Target::Database
                             ? session_.catalog_->has_database(statement.table.database)
-                            : session_.catalog_->find(statement.table.database, statement.table.table) != nullptr;
+                            : session_.catalog_->has_table(statement.table);
     output_rows({{"result", make_type(TypeId::UInt8)}}, {{exists ? "1" : "0"}});
 }
 

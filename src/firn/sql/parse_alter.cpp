@@ -16,6 +16,7 @@ std::string joined(const std::vector<std::string>& parts) {
 StatementPtr Parser::parse_alter() {
     auto alter = std::make_shared<AlterStatement>();
     ++index_;
+    if (accept_keyword("NAMED COLLECTION")) return parse_named_collection(NamedCollectionStatement::Action::Alter);
     if (at(TokenType::BareWord) && !at_keyword("TABLE") && !at_keyword("TEMPORARY") && at_name(1)) {
         fail(ErrorCode::NOT_IMPLEMENTED, "ALTER {} is not supported", token_text());
     }

@@ -20,6 +20,8 @@ StatementPtr Parser::parse_create() {
     const std::string_view verb = accept_any({"CREATE", "REPLACE", "ATTACH"});
     const bool attach = verb == "ATTACH";
     const bool or_replace = !attach && verb == "CREATE" && accept_keyword("OR REPLACE");
+    if (verb == "CREATE" && !or_replace && accept_keyword("NAMED COLLECTION"))
+        return parse_named_collection(NamedCollectionStatement::Action::Create);
     const bool temporary = accept_keyword("TEMPORARY");
     if (accept_keyword("TABLE")) {
         auto create = std::make_shared<CreateTableStatement>();

@@ -296,6 +296,8 @@ StatementPtr Parser::parse_drop() {
     drop->action = action == "DROP"     ? DropStatement::Action::Drop
                    : action == "DETACH" ? DropStatement::Action::Detach
                                         : DropStatement::Action::Truncate;
+    if (action == "DROP" && accept_keyword("NAMED COLLECTION"))
+        return parse_named_collection(NamedCollectionStatement::Action::Drop);
     drop->temporary = at_keyword("TABLE", 1) && accept_keyword("TEMPORARY");
     const std::string_view target = at_name(1) ? accept_any({"TABLE", "VIEW", "DATABASE", "DICTIONARY"}) : "";
     if (target.empty() && drop->action != DropStatement::Action::Truncate) {

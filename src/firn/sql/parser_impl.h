@@ -208,6 +208,8 @@ private:
     StatementPtr parse_create_table(std::shared_ptr<CreateTableStatement> create);
     StatementPtr parse_create_view(std::shared_ptr<CreateViewStatement> create);
     StatementPtr parse_create_database(std::shared_ptr<CreateDatabaseStatement> create);
+    StatementPtr parse_named_collection(NamedCollectionStatement::Action action);
+    void parse_collection_values(NamedCollectionStatement& statement);
     void parse_table_elements(std::vector<ColumnDefinition>& columns, CreateTableStatement* table);
     ColumnDefinition parse_column_definition(bool compound_name);
     void parse_column_attributes(ColumnDefinition& column);

@@ -315,7 +315,7 @@ void Printer::call(const Expr& expr) {
         for (size_t i = 0; i < expr.settings.size(); ++i) {
             if (i > 0) out_ += ", ";
             *this << quote_identifier(expr.settings[i].first) << " = ";
-            literal(expr.settings[i].second);
+            setting_value(expr.settings[i].first, expr.settings[i].second);
         }
     }
     out_ += ')';
@@ -407,6 +407,13 @@ void Printer::order_by_element(const OrderByElement& element) {
     part(" STALENESS ", element.fill_staleness);
 }
 
+void Printer::setting_value(std::string_view name, const Literal& value) {
+    if (hide_secrets_ && is_secret_name(name))
+        *this << quote_string(kHidden);
+    else
+        literal(value);
+}
+
 void Printer::settings(const std::vector<SettingChange>& changes) {
     for (size_t i = 0; i < changes.size(); ++i) {
         if (i > 0) out_ += ", ";
@@ -423,7 +430,7 @@ void Printer::settings(const std::vector<SettingChange>& changes) {
         if (changes[i].is_default) {
             *this << "DEFAULT";
         } else {
-            literal(changes[i].value);
+            setting_value(name, changes[i].value);
         }
     }
 }

@@ -1,6 +1,7 @@
 // Statements as text.
 #include "firn/sql/lexer.h"
 #include "firn/sql/printer_impl.h"
+#include "firn/sql/secrets.h"
 
 namespace firn::sql {
 namespace {
@@ -119,6 +120,9 @@ void Printer::body(const Statement& statement) {
             expr(*update.where);
             break;
         }
+        case StatementKind::NamedCollection:
+            named_collection(static_cast<const NamedCollectionStatement&>(statement));
+            break;
         case StatementKind::Rename:
             rename(static_cast<const RenameStatement&>(statement));
             break;
@@ -392,6 +396,33 @@ void Printer::rename(const RenameStatement& statement) {
         *this << name(from) << (statement.exchange ? " AND " : " TO ") << name(to);
     }
     cluster(statement.cluster);
+}
+
+void Printer::named_collection(const NamedCollectionStatement& statement) {
+    using Action = NamedCollectionStatement::Action;
+    *this << (statement.action == Action::Create  ? "CREATE"
+              : statement.action == Action::Alter ? "ALTER"
+                                                  : "DROP")
+          << " NAMED COLLECTION " << (statement.if_exists ? "IF EXISTS " : "")
+          << (statement.if_not_exists ? "IF NOT EXISTS " : "") << quote_identifier(statement.name);
+    cluster(statement.cluster);
+    if (!statement.values.empty()) *this << (statement.action == Action::Create ? " AS" : " SET");
+    bool first = true;
+    for (const auto& value : statement.values) {
+        *this << (first ? " " : ", ") << quote_identifier(value.key) << " = ";
+        if (hide_secrets_)
+            *this << quote_string(kHidden);
+        else
+            literal(value.value);
+        if (value.overridable) *this << (*value.overridable ? " OVERRIDABLE" : " NOT OVERRIDABLE");
+        first = false;
+    }
+    if (!statement.deleted.empty()) *this << " DELETE";
+    first = true;
+    for (const auto& key : statement.deleted) {
+        *this << (first ? " " : ", ") << quote_identifier(key);
+        first = false;
+    }
 }
 
 void Printer::other(const OtherStatement& statement) {

@@ -22,6 +22,7 @@ public:
     void order_by_element(const OrderByElement& element);
     void window_spec(const WindowSpec& spec);
     void settings(const std::vector<SettingChange>& changes);
+    void setting_value(std::string_view name, const Literal& value);
     void literal(const Literal& literal);
 
     // print_query.cpp
@@ -87,6 +88,7 @@ private:
     void assignments(const std::vector<std::pair<std::string, ExprPtr>>& list);
     void rename(const RenameStatement& statement);
     void other(const OtherStatement& statement);
+    void named_collection(const NamedCollectionStatement& statement);
     void cluster(const std::string& name);
     static std::string table_name(const TableName& name);
     /// A name whose dots part it: each part quoted where needed.

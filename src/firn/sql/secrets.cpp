@@ -30,15 +30,6 @@ Service service_of(const std::string& name) {
     return Service::None;
 }
 
-bool is_secret_name(std::string_view name) {
-    constexpr std::array<std::string_view, 14> names{
-        "secret_access_key", "session_token",    "access_token", "account_key",  "connection_string",
-        "sas_token",         "password",         "token",        "secret",       "catalog_credential",
-        "auth_header",       "delegation_token", "credential",   "client_secret"};
-    const std::string word = lower(name);
-    return std::find(names.begin(), names.end(), word) != names.end();
-}
-
 ExprPtr hidden(const Expr& expr) {
     Literal literal;
     literal.kind = Literal::Kind::String;
@@ -114,6 +105,31 @@ ExprPtr shown_named(const ExprPtr& argument) {
 }
 
 }  // namespace
+
+bool is_secret_name(std::string_view name) {
+    constexpr std::array<std::string_view, 20> names{"secret_access_key",
+                                                     "session_token",
+                                                     "access_token",
+                                                     "account_key",
+                                                     "connection_string",
+                                                     "sas_token",
+                                                     "password",
+                                                     "token",
+                                                     "secret",
+                                                     "catalog_credential",
+                                                     "auth_header",
+                                                     "aws_access_key_id",
+                                                     "aws_secret_access_key",
+                                                     "aws_session_token",
+                                                     "storage_aws_access_key_id",
+                                                     "storage_aws_secret_access_key",
+                                                     "dlf_access_key_secret",
+                                                     "delegation_token",
+                                                     "credential",
+                                                     "client_secret"};
+    const std::string word = lower(name);
+    return std::find(names.begin(), names.end(), word) != names.end();
+}
 
 std::vector<ExprPtr> shown_arguments(const Expr& call) {
     const Service service = service_of(call.name);

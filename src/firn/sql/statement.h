@@ -33,6 +33,7 @@ enum class StatementKind : uint8_t {
     Kill,
     System,
     Check,
+    NamedCollection,  // CREATE, ALTER, DROP NAMED COLLECTION
 };
 
 /// "t" or "db.t" (database empty = the session's); of a.b.c the database is a, the table b.c.
@@ -310,6 +311,23 @@ struct RenameStatement : Statement {
     bool exchange = false, databases = false, if_exists = false;
     std::vector<std::pair<TableName, TableName>> pairs;
     std::string cluster;
+};
+
+/// CREATE NAMED COLLECTION c AS a = 1 NOT OVERRIDABLE; ALTER NAMED COLLECTION c SET a = 2 DELETE b; DROP NAMED COLLECTION c.
+struct NamedCollectionStatement : Statement {
+    NamedCollectionStatement() : Statement(StatementKind::NamedCollection) {}
+    enum class Action : uint8_t { Create, Alter, Drop };
+    struct Value {
+        std::string key;
+        Literal value;
+        std::optional<bool> overridable;  // as written
+    };
+
+    Action action = Action::Create;
+    bool if_exists = false, if_not_exists = false;
+    std::string name, cluster;
+    std::vector<Value> values;         // Create, and SET of Alter
+    std::vector<std::string> deleted;  // DELETE of Alter
 };
 
 /// KILL QUERY WHERE ..., SYSTEM ..., CHECK TABLE ...: kept as words.

@@ -9,6 +9,7 @@
 #include "firn/sql/printer.h"
 #include "firn/storage/local_store.h"
 #include "firn/table/table_functions.h"
+#include "firn/table/table_location.h"
 #include "firn/vector/builder.h"
 
 namespace firn::table {
@@ -20,8 +21,9 @@ std::string literal_text(const sql::Literal& literal) {
     return literal.kind == sql::Literal::Kind::String ? literal.text : sql::format_literal(literal);
 }
 
-/// The table function that reads what an engine names.
-std::string function_of_engine(const std::string& engine) {
+/// The table function that reads what an engine names. Plain Iceberg is the disk's, else S3's.
+std::string function_of_engine(const std::string& engine, const Catalog& catalog, const std::string& disk) {
+    if (engine == "Iceberg" && !disk.empty()) return catalog.disk(disk).table_function();
     static const std::map<std::string, std::string, std::less<>> functions{{"IcebergLocal", "icebergLocal"},
                                                                            {"Iceberg", "iceberg"},
                                                                            {"IcebergS3", "icebergS3"},
@@ -36,6 +38,39 @@ std::string function_of_engine(const std::string& engine) {
     fail(ErrorCode::UNKNOWN_STORAGE, "Unknown table engine {}", engine);
 }
 
+std::shared_ptr<const LakeDatabase> make_lake_database(const sql::CreateDatabaseStatement& statement,
+                                                       const plan::AnalyzerContext& context) {
+    TableCall call;
+    call.name = "DataLakeCatalog";
+    call.arguments = constant_arguments(statement.storage.engine->args, context);
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < call.arguments.size(); ++i) arguments.push_back(call.text(i, "a URL, user or password"));
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (const auto& change : statement.storage.settings)
+        settings.emplace_back(change.name, literal_text(change.value));
+    sql::CreateDatabaseStatement shown = statement;
+    shown.if_not_exists = false;
+    sql::CreateDatabaseStatement bare;
+    bare.storage = statement.storage;
+    const std::string text = sql::format_statement(bare, {.hide_secrets = true});
+    const std::string engine_full = text.substr(std::min(text.find("DataLakeCatalog"), text.size()));
+    return std::make_shared<LakeDatabase>(statement.database, catalog::CatalogOptions::of(arguments, settings),
+                                          sql::format_statement(shown, {.multi_line = true, .hide_secrets = true}),
+                                          engine_full);
+}
+
+std::shared_ptr<const plan::Source> open_table(const TableEntry& entry, const Settings& settings,
+                                               const Catalog& catalog) {
+    TableCall call;
+    call.arguments = entry.arguments;
+    call.settings = settings;
+    call.catalog = &catalog;
+    for (const auto& [name, value] : entry.settings) call.set(name, value);
+    call.name = function_of_engine(entry.engine, catalog, call.disk);
+    if (storage_of_function(call.name)) call.apply_collection();
+    return (*find_table_function(call.name))(call);
+}
+
 class Resolver : public plan::TableResolver {
 public:
     Resolver(const Catalog& catalog, const Settings& settings) : catalog_(catalog), settings_(settings) {}
@@ -47,17 +82,21 @@ public:
                 return plan::ResolvedTable{std::move(source), nullptr};
             return std::nullopt;
         }
-        if (!catalog_.has_database(name)) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+        if (const LakeDatabase* lake = catalog_.lake(name)) {
+            auto source = lake->open(table, settings_, catalog_.cache());
+            if (!source) return std::nullopt;
+            return plan::ResolvedTable{std::move(source), nullptr};
+        }
+        if (!catalog_.has_database(name)) {
+            // namespace.table of the catalog in use
+            if (catalog_.lake(catalog_.current_database))
+                return resolve_table(catalog_.current_database, name + "." + table);
+            fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+        }
         const TableEntry* entry = catalog_.find(name, table);
         if (!entry) return std::nullopt;
         if (entry->view) return plan::ResolvedTable{nullptr, entry->view};
-        TableCall call;
-        call.name = function_of_engine(entry->engine);
-        call.settings = settings_;
-        call.catalog = &catalog_;
-        call.arguments = entry->arguments;
-        for (const auto& [setting, value] : entry->settings) call.settings.set(setting, value);
-        return plan::ResolvedTable{(*find_table_function(call.name))(call), nullptr};
+        return plan::ResolvedTable{open_table(*entry, settings_, catalog_), nullptr};
     }
 
     std::shared_ptr<const plan::Source> resolve_table_function(
@@ -74,12 +113,14 @@ public:
         for (const auto* definition : all_settings())
             if (setting)
                 if (const auto value = setting(definition->name)) call.settings.set(definition->name, *value);
-        for (const auto& [name, value] : expr.settings) call.settings.set(name, literal_text(value));
+        for (const auto& [name, value] : expr.settings) call.set(name, literal_text(value));
+        if (storage_of_function(expr.name)) call.apply_collection();
         return (*function)(call);
     }
 
     std::vector<std::string> similar_tables(const std::string& name) override {
         std::vector<std::string> out;
+        if (catalog_.lake(catalog_.current_database)) return out;  // a catalog's tables are not listed for a hint
         for (const auto& table : catalog_.tables(catalog_.current_database))
             if (table.find(name) != std::string::npos || name.find(table) != std::string::npos) out.push_back(table);
         return out;
@@ -98,6 +139,21 @@ Catalog::Catalog()
     databases_["system"];
 }
 
+void Catalog::configure(const storage::ConfigurationNode& configuration) {
+    if (const auto* collections = configuration.child("named_collections")) collections_.load(*collections);
+    if (const auto* storage = configuration.child("storage_configuration"))
+        if (const auto* disks = storage->child("disks"))
+            for (const auto& node : disks->children) disks_.insert_or_assign(node.name, Disk::of(node));
+}
+
+const Disk& Catalog::disk(const std::string& name) const {
+    const auto found = disks_.find(name);
+    if (found == disks_.end())
+        fail(ErrorCode::BAD_ARGUMENTS,
+             "Unknown disk {}: the configuration's storage_configuration.disks does not have it", name);
+    return found->second;
+}
+
 std::unique_ptr<plan::TableResolver> Catalog::resolver(const Settings& settings) const {
     return std::make_unique<Resolver>(*this, settings);
 }
@@ -114,6 +170,11 @@ const TableEntry* Catalog::find(const std::string& database, const std::string& 
 std::vector<std::string> Catalog::tables(const std::string& database) const {
     const std::string& name = database.empty() ? current_database : database;
     if (name == "system") return system_table_names();
+    if (const LakeDatabase* lake = this->lake(name)) {
+        auto names = lake->tables();
+        std::sort(names.begin(), names.end());
+        return names;
+    }
     const auto found = databases_.find(name);
     if (found == databases_.end()) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
     std::vector<std::string> out;
@@ -127,23 +188,64 @@ std::vector<std::string> Catalog::databases() const {
     return out;
 }
 
-void Catalog::create_database(const std::string& name, bool if_not_exists) {
+const LakeDatabase* Catalog::lake(const std::string& name) const {
+    const auto found = lakes_.find(name);
+    return found == lakes_.end() ? nullptr : found->second.get();
+}
+
+bool Catalog::has_table(const sql::TableName& name) const {
+    const std::string& database = name.database.empty() ? current_database : name.database;
+    if (const LakeDatabase* lake = this->lake(database)) return lake->has_table(name.table);
+    return find(database, name.table) != nullptr;
+}
+
+std::optional<std::string> Catalog::create_query(const sql::TableName& name, const Settings& settings) const {
+    const std::string& database = name.database.empty() ? current_database : name.database;
+    if (const LakeDatabase* lake = this->lake(database)) {
+        const auto source = lake->open(name.table, settings, cache_);
+        if (!source) return std::nullopt;
+        return lake->create_table_query(name.table, *source);
+    }
+    if (!has_database(database)) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", database);
+    const TableEntry* entry = find(database, name.table);
+    if (!entry) return std::nullopt;
+    return entry->create_query;
+}
+
+std::string Catalog::create_database_query(const std::string& name) const {
+    if (const LakeDatabase* lake = this->lake(name)) return lake->create_query();
+    if (!has_database(name)) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
+    return "CREATE DATABASE " + sql::quote_identifier(name) + "\nENGINE = Memory";
+}
+
+void Catalog::create_database(const sql::CreateDatabaseStatement& statement, plan::AnalyzerContext& context) {
+    const std::string& name = statement.database;
     if (databases_.contains(name)) {
-        if (if_not_exists) return;
+        if (statement.if_not_exists) return;
         fail(ErrorCode::DATABASE_ALREADY_EXISTS, "Database {} already exists", name);
+    }
+    const sql::ExprPtr& engine = statement.storage.engine;
+    if (engine && engine->name == "DataLakeCatalog") {
+        lakes_[name] = make_lake_database(statement, context);
+    } else if (engine && engine->name != "Memory" && engine->name != "Atomic" && engine->name != "Ordinary") {
+        fail(ErrorCode::BAD_ARGUMENTS, "Unknown database engine: {}; firn has Memory and DataLakeCatalog",
+             engine->name);
     }
     databases_[name];
 }
 
 void Catalog::drop_database(const std::string& name, bool if_exists) {
     if (name == "system" || name == "default") fail(ErrorCode::BAD_ARGUMENTS, "Database {} cannot be dropped", name);
+    lakes_.erase(name);
     if (databases_.erase(name) == 0 && !if_exists)
         fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
 }
 
 namespace {
 std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std::string, TableEntry>>& databases,
-                                             const std::string& name) {
+                                             const Catalog& catalog, const std::string& name) {
+    if (catalog.lake(name))
+        fail(ErrorCode::NOT_IMPLEMENTED, "Database {} is a catalog, of which firn only reads the tables yet", name);
     const auto found = databases.find(name);
     if (found == databases.end()) fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
     if (name == "system") fail(ErrorCode::READONLY, "Database system cannot be changed");
@@ -154,7 +256,7 @@ std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std:
 void Catalog::create_table(const sql::CreateTableStatement& statement, const Settings& settings,
                            plan::AnalyzerContext& context) {
     auto& tables =
-        tables_of(databases_, statement.table.database.empty() ? current_database : statement.table.database);
+        tables_of(databases_, *this, statement.table.database.empty() ? current_database : statement.table.database);
     if (tables.contains(statement.table.table) && !statement.or_replace) {
         if (statement.if_not_exists) return;
         fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.table.display());
@@ -162,7 +264,6 @@ void Catalog::create_table(const sql::CreateTableStatement& statement, const Set
     if (!statement.storage.engine)
         fail(ErrorCode::ENGINE_REQUIRED, "Table {} needs an ENGINE: IcebergLocal('path')", statement.table.display());
     const sql::Expr& engine = *statement.storage.engine;
-    const std::string function = function_of_engine(engine.name);
     if (!statement.columns.empty() || statement.as_query || statement.as_table)
         fail(ErrorCode::NOT_IMPLEMENTED,
              "CREATE TABLE with columns or AS SELECT would write a new table, which firn cannot do yet; leave out the "
@@ -170,23 +271,18 @@ void Catalog::create_table(const sql::CreateTableStatement& statement, const Set
     TableEntry entry;
     entry.engine = engine.name;
     entry.create_query = sql::format_statement(statement, {.multi_line = true, .hide_secrets = true});
-    TableCall call;
-    call.name = function;
-    call.arguments = constant_arguments(engine.args, context);
-    call.settings = settings;
-    call.catalog = this;
-    entry.arguments = call.arguments;
+    entry.arguments = constant_arguments(engine.args, context);
     for (const auto& [name, value] : engine.settings) entry.settings.emplace_back(name, literal_text(value));
     for (const auto& change : statement.storage.settings)
         entry.settings.emplace_back(change.name, literal_text(change.value));
-    for (const auto& [name, value] : entry.settings) call.settings.set(name, value);
-    (*find_table_function(function))(call);  // a table that cannot be read is refused now
+    open_table(entry, settings, *this);  // a table that cannot be read is refused now
     tables[statement.table.table] = std::move(entry);
 }
 
 void Catalog::create_view(const sql::CreateViewStatement& statement) {
     if (statement.materialized) fail(ErrorCode::NOT_IMPLEMENTED, "Materialized views are not there yet");
-    auto& tables = tables_of(databases_, statement.view.database.empty() ? current_database : statement.view.database);
+    auto& tables =
+        tables_of(databases_, *this, statement.view.database.empty() ? current_database : statement.view.database);
     if (tables.contains(statement.view.table) && !statement.or_replace) {
         if (statement.if_not_exists) return;
         fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.view.display());
@@ -199,7 +295,7 @@ void Catalog::create_view(const sql::CreateViewStatement& statement) {
 }
 
 void Catalog::drop_table(const sql::TableName& name, bool if_exists, bool view_only) {
-    auto& tables = tables_of(databases_, name.database.empty() ? current_database : name.database);
+    auto& tables = tables_of(databases_, *this, name.database.empty() ? current_database : name.database);
     const auto found = tables.find(name.table);
     if (found == tables.end()) {
         if (if_exists) return;

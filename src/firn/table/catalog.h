@@ -13,6 +13,9 @@
 #include "firn/plan/analyzer.h"
 #include "firn/sql/statement.h"
 #include "firn/storage/object_store.h"
+#include "firn/table/disk.h"
+#include "firn/table/lake_database.h"
+#include "firn/table/named_collections.h"
 
 namespace firn::table {
 
@@ -33,12 +36,19 @@ public:
     void create_table(const sql::CreateTableStatement& statement, const Settings& settings,
                       plan::AnalyzerContext& context);
     void create_view(const sql::CreateViewStatement& statement);
-    void create_database(const std::string& name, bool if_not_exists);
+    /// Engine DataLakeCatalog shows the tables of a catalog, which is not asked for anything yet.
+    void create_database(const sql::CreateDatabaseStatement& statement, plan::AnalyzerContext& context);
     /// Detaches; data stay.
     void drop_table(const sql::TableName& name, bool if_exists, bool view_only);
     void drop_database(const std::string& name, bool if_exists);
     const TableEntry* find(const std::string& database, const std::string& table) const;
     bool has_database(const std::string& name) const;
+    /// Of a catalog's database, or null.
+    const LakeDatabase* lake(const std::string& name) const;
+    bool has_table(const sql::TableName& name) const;
+    /// As SHOW CREATE prints it; nothing where there is no such table or view.
+    std::optional<std::string> create_query(const sql::TableName& name, const Settings& settings) const;
+    std::string create_database_query(const std::string& name) const;
     std::vector<std::string> tables(const std::string& database) const;
     std::vector<std::string> databases() const;
     std::string current_database = "default";
@@ -46,13 +56,23 @@ public:
     /// A resolver for one statement. `settings` must outlive it.
     std::unique_ptr<plan::TableResolver> resolver(const Settings& settings) const;
 
+    /// Named collections and disks of a configuration file. BAD_ARGUMENTS for a disk that makes no sense.
+    void configure(const storage::ConfigurationNode& configuration);
+    NamedCollections& collections() { return collections_; }
+    const NamedCollections& collections() const { return collections_; }
+    /// BAD_ARGUMENTS where the configuration has none of that name.
+    const Disk& disk(const std::string& name) const;
+
     const std::shared_ptr<iceberg::MetadataCache>& cache() const { return cache_; }
     const std::shared_ptr<storage::ObjectStore>& store() const { return store_; }
 
 private:
-    std::map<std::string, std::map<std::string, TableEntry>> databases_;
+    std::map<std::string, std::map<std::string, TableEntry>> databases_;  // with an empty one for each of lakes_
+    std::map<std::string, std::shared_ptr<const LakeDatabase>> lakes_;
     std::shared_ptr<iceberg::MetadataCache> cache_;
     std::shared_ptr<storage::ObjectStore> store_;
+    NamedCollections collections_;
+    std::map<std::string, Disk> disks_;
 };
 
 /// How the statement's caller evaluates constant arguments.

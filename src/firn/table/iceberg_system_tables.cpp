@@ -365,7 +365,8 @@ std::vector<Subject> subjects(const Catalog& catalog, const Settings& settings) 
     std::vector<Subject> out;
     const auto resolver = catalog.resolver(settings);
     for (const auto& database : catalog.databases()) {
-        if (database == "system") continue;
+        // A catalog may have thousands of tables: its are read one by one only where that is asked for.
+        if (database == "system" || catalog.lake(database)) continue;
         for (const auto& table : catalog.tables(database)) {
             const auto* entry = catalog.find(database, table);
             if (!entry || !entry->engine.starts_with("Iceberg")) continue;

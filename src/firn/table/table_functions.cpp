@@ -24,6 +24,55 @@ std::string TableCall::text(size_t i, std::string_view what) const {
     fail(ErrorCode::BAD_ARGUMENTS, "Argument {} of table function '{}' must be {}, a string", i + 1, name, what);
 }
 
+void TableCall::set(const std::string& setting, const std::string& value) {
+    if (setting == "disk")
+        disk = value;
+    else
+        settings.set(setting, value);
+}
+
+namespace {
+
+/// The value of `name = value`: a constant of any type, or a bare word.
+std::string value_text(const plan::TableFunctionArgument& argument) {
+    if (!argument.value) {
+        const sql::Expr& value = *argument.expr->args[1];
+        if (value.is(sql::ExprKind::Identifier)) return value.joined_name();
+        fail(ErrorCode::BAD_ARGUMENTS, "The value of {} must be constant", *argument_name(argument));
+    }
+    if (argument.value->is_null(0)) return {};
+    const VectorPtr text = functions::cast_vector(argument.value, make_type(TypeId::String));
+    return std::string(text->flat_base().values<StringRef>()[text->base_row(0)].view());
+}
+
+}  // namespace
+
+void TableCall::apply_collection() {
+    const auto named = [](const plan::TableFunctionArgument& argument) { return argument_name(argument).has_value(); };
+    const bool has_collection = !arguments.empty() && !arguments[0].value && arguments[0].expr &&
+                                arguments[0].expr->is(sql::ExprKind::Identifier);
+    if (!has_collection) return;
+    collection = arguments[0].expr->joined_name();
+    const NamedCollection found = catalog->collections().get(collection);
+    for (const auto& [key, value] : found.values) options[key] = value.text;
+    const bool by_default = settings.get_bool("allow_named_collection_override_by_default");
+    for (size_t i = 1; i < arguments.size(); ++i) {
+        if (!named(arguments[i])) {
+            // extra_credentials(…), headers(…) may stand beside them.
+            if (arguments[i].expr && arguments[i].expr->is(sql::ExprKind::Function)) continue;
+            fail(ErrorCode::BAD_ARGUMENTS,
+                 "Table function '{}': arguments behind named collection {} must be name = value", name, collection);
+        }
+        const std::string key = *argument_name(arguments[i]);
+        const auto kept = found.values.find(key);
+        const bool allowed = kept == found.values.end() || kept->second.overridable.value_or(by_default);
+        if (!allowed) fail(ErrorCode::BAD_ARGUMENTS, "Override not allowed for '{}'", key);
+        options[key] = value_text(arguments[i]);
+    }
+    std::erase_if(arguments, named);
+    arguments.erase(arguments.begin());
+}
+
 uint64_t TableCall::number(size_t i, std::string_view what) const {
     if (i >= arguments.size() || !arguments[i].value)
         fail(ErrorCode::BAD_ARGUMENTS, "Argument {} of table function '{}' must be {}, a constant number", i + 1, name,
@@ -70,8 +119,8 @@ const TableFunction* find_table_function(std::string_view name) {
 }
 
 std::shared_ptr<const plan::Source> iceberg_table(const TableCall& call) {
-    LocationArguments location = parse_location(call, *storage_of_function(call.name));
-    return iceberg_at(call, location);
+    if (!call.disk.empty()) return iceberg_at(call, location_on_disk(call, call.catalog->disk(call.disk)));
+    return iceberg_at(call, parse_location(call, *storage_of_function(call.name)));
 }
 
 std::shared_ptr<const plan::Source> iceberg_at(const TableCall& call, const LocationArguments& location) {

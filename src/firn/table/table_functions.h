@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +16,20 @@ namespace firn::table {
 
 /// What a table function is called with.
 struct TableCall {
-    std::string name;  // as written
-    std::vector<plan::TableFunctionArgument> arguments;
-    Settings settings;  // the query's, with those inside the call on top
+    std::string name;                                    // as written
+    std::vector<plan::TableFunctionArgument> arguments;  // without the collection and its options, once it is applied
+    Settings settings;                                   // the query's, with those inside the call on top
+    std::string disk;                                    // SETTINGS disk = '…'; empty: none
+    std::string collection;                              // the named collection; empty: none
+    std::map<std::string, std::string, std::less<>> options;  // of the collection, with those given over them
     const Catalog* catalog = nullptr;
+
+    /// SETTINGS inside the call or behind the engine: a setting of the query, or `disk`.
+    void set(const std::string& setting, const std::string& value);
+    /// Where the first argument is a bare word: takes the named collection of that name and the `name = value` arguments
+    /// behind it out of `arguments` into `options`. NAMED_COLLECTION_DOESNT_EXIST, BAD_ARGUMENTS for an option that
+    /// must not be overridden.
+    void apply_collection();
 
     /// Argument as text: a constant string, or a bare word. BAD_ARGUMENTS, NUMBER_OF_ARGUMENTS_DOESNT_MATCH otherwise.
     std::string text(size_t i, std::string_view what) const;

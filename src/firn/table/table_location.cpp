@@ -274,7 +274,8 @@ storage::HttpOptions http_options(const Settings& settings, StorageKind kind) {
     return options;
 }
 
-void apply_named(LocationArguments& out, const std::map<std::string, std::string>& values, const Settings& settings) {
+void apply_named(LocationArguments& out, const std::map<std::string, std::string>& values, const Settings& settings,
+                 UnknownNames unknown) {
     const auto value = [&](std::initializer_list<const char*> names) -> const std::string* {
         for (const char* name : names) {
             if (const auto found = values.find(name); found != values.end()) return &found->second;
@@ -318,7 +319,7 @@ void apply_named(LocationArguments& out, const std::map<std::string, std::string
     for (const auto& [name, text] : values) {
         if (const auto found = plain.find(name); found != plain.end()) {
             access.*(found->second) = text;
-        } else if (!others.contains(name)) {
+        } else if (unknown == UnknownNames::Refused && !others.contains(name)) {
             fail(ErrorCode::BAD_ARGUMENTS, "{}: unexpected key '{}'", out.shown, name);
         }
     }
@@ -384,9 +385,55 @@ LocationArguments parse_location(const TableCall& call, StorageKind kind) {
             if (arguments.left()) out.root = iceberg::local_path(arguments.take("the table's path"));
             take_format(arguments, out, plain_files);
     }
-    apply_named(out, arguments.named(), call.settings);
+    if (call.collection.empty()) {
+        apply_named(out, arguments.named(), call.settings);
+    } else {
+        auto values = arguments.named();  // extra_credentials
+        for (const auto& [key, value] : call.options) values.emplace(key, value);
+        apply_named(out, values, call.settings, UnknownNames::PassedOver);
+    }
+    if (out.root.empty() && !call.collection.empty())
+        fail(ErrorCode::BAD_ARGUMENTS, "Named collection `{}` has no {} for '{}'", call.collection,
+             kind == StorageKind::Local ? "path" : "url", call.name);
     if (out.root.empty())
         fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "'{}' needs an address: where the table is", call.name);
+    out.shown = fmt::format("{}('{}')", call.name, storage::shown_url(out.root));
+    return out;
+}
+
+LocationArguments location_on_disk(const TableCall& call, const Disk& disk) {
+    static const std::map<Disk::Kind, StorageKind> kinds{{Disk::Kind::Local, StorageKind::Local},
+                                                         {Disk::Kind::S3, StorageKind::S3},
+                                                         {Disk::Kind::Azure, StorageKind::Azure},
+                                                         {Disk::Kind::Hdfs, StorageKind::Hdfs}};
+    LocationArguments out;
+    out.kind = kinds.at(disk.kind);
+    out.shown = call.name;
+    out.access.http = http_options(call.settings, out.kind);
+    call.expect_arguments(0, 2);
+    std::string path = call.arguments.empty() ? "" : call.text(0, "a path inside the disk");
+    for (const char* key : {"path", "url", "filename"})
+        if (const auto found = call.options.find(key); found != call.options.end())
+            path = join_path(path, found->second);
+    std::map<std::string, std::string> values(disk.options.begin(), disk.options.end());
+    const auto rename = [&](const char* from, const char* to) {
+        if (auto node = values.extract(from); !node.empty()) values[to] = std::move(node.mapped());
+    };
+    switch (disk.kind) {
+        case Disk::Kind::Local:
+            values["path"] = disk.inside(path);
+            break;
+        case Disk::Kind::Azure:
+            rename("container_name", "container");
+            values["blob_path"] = join_path(values["blob_path"], path);
+            values.erase("endpoint");
+            break;
+        default:
+            values["url"] = disk.inside(path);
+            values.erase("endpoint");
+            values.erase("path");
+    }
+    apply_named(out, values, call.settings, UnknownNames::PassedOver);
     out.shown = fmt::format("{}('{}')", call.name, storage::shown_url(out.root));
     return out;
 }

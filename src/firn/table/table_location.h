@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firn/storage/access.h"
+#include "firn/table/disk.h"
 #include "firn/table/table_functions.h"
 
 namespace firn::table {
@@ -38,10 +39,14 @@ struct LocationArguments {
 /// BAD_ARGUMENTS, NUMBER_OF_ARGUMENTS_DOESNT_MATCH; no message shows a secret.
 LocationArguments parse_location(const TableCall& call, StorageKind kind);
 
+/// The same of a path inside a disk of the configuration: the only argument, or left out for the disk's root.
+LocationArguments location_on_disk(const TableCall& call, const Disk& disk);
+
 /// Puts named values, as a named collection or named arguments have them, over `arguments`; `filename` is appended to the
-/// address. BAD_ARGUMENTS for a name that the storage does not know.
+/// address. BAD_ARGUMENTS for a name that the storage does not know, but for collections, which may serve others too.
+enum class UnknownNames : uint8_t { Refused, PassedOver };
 void apply_named(LocationArguments& arguments, const std::map<std::string, std::string>& values,
-                 const Settings& settings);
+                 const Settings& settings, UnknownNames unknown = UnknownNames::Refused);
 
 /// Time-outs and tries as the settings say.
 storage::HttpOptions http_options(const Settings& settings, StorageKind kind);

@@ -1,0 +1,46 @@
+// A connection to a Hive metastore: the few calls that reading Iceberg tables needs, of its Thrift service.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace firn::catalog {
+
+struct HiveTable {
+    std::string name;
+    std::string location;  ///< of its storage descriptor
+    std::map<std::string, std::string> parameters;
+};
+
+/// Not thread-safe. Errors: NETWORK_ERROR (cannot connect, cut), SOCKET_TIMEOUT, ICEBERG_CATALOG_ERROR (what the metastore
+/// says, or bytes that are no answer).
+class HiveMetastore {
+public:
+    /// Connects.
+    HiveMetastore(const std::string& host, int port, std::string shown_name);
+    ~HiveMetastore();
+
+    std::vector<std::string> databases();
+    std::vector<std::string> tables(const std::string& database);
+    /// Those of `names` that there are.
+    std::vector<HiveTable> tables_by_name(const std::string& database, const std::vector<std::string>& names,
+                                          const std::string& catalog);
+    /// Nothing where there is none of that name.
+    std::optional<HiveTable> table(const std::string& database, const std::string& name, const std::string& catalog);
+    /// Whether the connection broke: it cannot be used again.
+    bool broken() const { return broken_; }
+
+private:
+    struct Connection;
+    template <typename Write, typename Read>
+    bool call(const char* method, Write&& write_arguments, Read&& read_result);
+
+    std::string shown_name_;
+    bool broken_ = false;
+    std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace firn::catalog

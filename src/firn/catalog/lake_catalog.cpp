@@ -1,0 +1,123 @@
+#include "firn/catalog/lake_catalog.h"
+
+#include <charconv>
+#include <set>
+
+#include "firn/base/error.h"
+#include "firn/base/query_context.h"
+#include "firn/catalog/glue_catalog.h"
+#include "firn/catalog/hive_catalog.h"
+#include "firn/catalog/rest_catalog.h"
+#include "firn/catalog/unity_catalog.h"
+
+namespace firn::catalog {
+namespace {
+
+constexpr size_t kMaxNamespaceDepth = 32;
+constexpr size_t kMaxReadings = 32;
+
+Namespace split_levels(std::string_view text) {
+    Namespace levels;
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t dot = std::min(text.find('.', begin), text.size());
+        levels.emplace_back(text.substr(begin, dot - begin));
+        begin = dot + 1;
+    }
+    return levels;
+}
+
+/// Goes through a namespace and those in it; false once `visit` has had enough.
+bool visit_namespace(LakeCatalog& catalog, const Namespace& levels,
+                     const std::function<bool(const TableIdentifier&)>& visit) {
+    std::string page;
+    do {
+        check_cancelled();
+        const auto tables = catalog.list_tables(levels, page);
+        for (const auto& table : tables.items)
+            if (!visit(table)) return false;
+        page = tables.next;
+    } while (!page.empty());
+    return true;
+}
+
+bool visit_below(LakeCatalog& catalog, const Namespace& parent, std::set<Namespace>& seen,
+                 const std::function<bool(const TableIdentifier&)>& visit) {
+    std::string page;
+    do {
+        check_cancelled();
+        const auto children = catalog.list_namespaces(parent, page);
+        for (const auto& child : children.items) {
+            if (!seen.insert(child).second) continue;
+            if (!visit_namespace(catalog, child, visit)) return false;
+            if (catalog.nested_namespaces() && child.size() < kMaxNamespaceDepth &&
+                !visit_below(catalog, child, seen, visit))
+                return false;
+        }
+        page = children.next;
+    } while (!page.empty());
+    return true;
+}
+
+}  // namespace
+
+std::string TableIdentifier::display() const {
+    std::string out;
+    for (const auto& level : levels) out += level + ".";
+    return out + table;
+}
+
+std::vector<TableIdentifier> readings_of(std::string_view name, bool nested_namespaces) {
+    std::vector<TableIdentifier> out;
+    for (size_t dot = name.rfind('.'); dot != name.npos && out.size() < kMaxReadings;
+         dot = dot == 0 ? name.npos : name.rfind('.', dot - 1)) {
+        const std::string_view space = name.substr(0, dot);
+        const std::string_view table = name.substr(dot + 1);
+        if (space.empty() || table.empty()) continue;
+        if (nested_namespaces && space.find('.') != space.npos)
+            out.push_back({split_levels(space), std::string(table)});
+        out.push_back({{std::string(space)}, std::string(table)});
+    }
+    return out;
+}
+
+std::optional<int64_t> VendedCredential::expires_ms() const {
+    for (const auto& [key, value] : properties) {
+        const bool says = key == "s3.session-token-expires-at-ms" || key == "gcs.oauth2.token-expires-at" ||
+                          key == "expiration-time" || key.starts_with("adls.sas-token-expires-at-ms");
+        int64_t ms = 0;
+        if (says && std::from_chars(value.data(), value.data() + value.size(), ms).ec == std::errc()) return ms;
+    }
+    return std::nullopt;
+}
+
+std::vector<VendedCredential> LakeCatalog::renew_credentials(const TableIdentifier& table) {
+    auto loaded = load_table(table);
+    if (!loaded) fail(ErrorCode::UNKNOWN_TABLE, "Table {} is no longer in its catalog", table.display());
+    return std::move(loaded->credentials);
+}
+
+CommitOutcome LakeCatalog::commit(const TableCommit& commit) {
+    fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables of catalogs yet: {} cannot be changed",
+         commit.table.display());
+}
+
+void LakeCatalog::each_table(const std::function<bool(const TableIdentifier&)>& visit) {
+    std::set<Namespace> seen;
+    visit_below(*this, {}, seen, visit);
+}
+
+std::unique_ptr<LakeCatalog> make_catalog(const CatalogOptions& options) {
+    switch (options.type) {
+        case CatalogType::Rest:
+            return std::make_unique<RestCatalog>(options, options.url);
+        case CatalogType::Glue:
+            return std::make_unique<GlueCatalog>(options);
+        case CatalogType::Unity:
+            return std::make_unique<UnityCatalog>(options);
+        case CatalogType::Hive:
+            return std::make_unique<HiveCatalog>(options);
+    }
+    fail(ErrorCode::LOGICAL_ERROR, "No such type of catalog");
+}
+
+}  // namespace firn::catalog

@@ -1,0 +1,22 @@
+// The storage of a catalog's table: where it is, and with whose keys.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "firn/catalog/lake_catalog.h"
+#include "firn/storage/object_store.h"
+
+namespace firn::catalog {
+
+/// A store for the table's files at `location` (canonical). Keys, in this order: those the catalog lent for the longest
+/// prefix of the location, renewed through the catalog before they expire; the database's user and password; its AWS
+/// settings; the environment's. NOT_IMPLEMENTED for a scheme that firn does not know.
+std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<LakeCatalog>& catalog,
+                                                         const CatalogOptions& options, const TableIdentifier& table,
+                                                         const LoadedTable& loaded, const std::string& location);
+
+/// The lent properties that serve a location, over the table's configuration.
+std::map<std::string, std::string> storage_properties(const LoadedTable& loaded, const std::string& location);
+
+}  // namespace firn::catalog

@@ -1,0 +1,106 @@
+#include "firn/table/lake_database.h"
+
+#include "firn/base/error.h"
+#include "firn/catalog/table_storage.h"
+#include "firn/iceberg/path_resolver.h"
+#include "firn/sql/printer.h"
+#include "firn/table/iceberg_source.h"
+
+namespace firn::table {
+namespace {
+
+constexpr size_t kMaxRememberedTables = 1000;
+
+std::string location_of(const catalog::LoadedTable& table) {
+    if (table.metadata) return table.metadata->location;
+    return table.location.empty() ? table.metadata_location : table.location;
+}
+
+}  // namespace
+
+LakeDatabase::LakeDatabase(std::string name, catalog::CatalogOptions options, std::string create_query,
+                           std::string engine_full)
+    : name_(std::move(name)),
+      options_(std::move(options)),
+      create_query_(std::move(create_query)),
+      engine_full_(std::move(engine_full)),
+      catalog_(catalog::make_catalog(options_)) {}
+
+std::optional<LakeDatabase::Found> LakeDatabase::find(const std::string& table, uint64_t staleness_ms) const {
+    const auto now = std::chrono::steady_clock::now();
+    if (staleness_ms > 0) {
+        std::lock_guard lock(mutex_);
+        const auto kept = found_.find(table);
+        if (kept != found_.end() && now - kept->second.loaded_at < std::chrono::milliseconds(staleness_ms))
+            return kept->second;
+    }
+    for (auto& identifier : catalog::readings_of(table, catalog_->nested_namespaces())) {
+        auto loaded = catalog_->load_table(identifier);
+        if (!loaded) continue;
+        Found found{std::move(identifier), std::move(*loaded), nullptr, now};
+        found.store = store_for(found, table);
+        std::lock_guard lock(mutex_);
+        if (found_.size() >= kMaxRememberedTables) found_.clear();
+        found_.insert_or_assign(table, found);
+        return found;
+    }
+    return std::nullopt;
+}
+
+/// The store of the last time where it still serves: it knows keys that have not expired, and renews them itself.
+std::shared_ptr<storage::ObjectStore> LakeDatabase::store_for(const Found& found, const std::string& table) const {
+    const std::string location = iceberg::canonical_path(location_of(found.table));
+    if (iceberg::path_scheme(location) == "s3") {
+        std::lock_guard lock(mutex_);
+        const auto kept = found_.find(table);
+        if (kept != found_.end() && kept->second.identifier == found.identifier &&
+            iceberg::canonical_path(location_of(kept->second.table)) == location)
+            return kept->second.store;
+    }
+    return catalog::open_table_storage(catalog_, options_, found.identifier, found.table, location);
+}
+
+bool LakeDatabase::has_table(const std::string& table) const { return find(table, 0).has_value(); }
+
+std::shared_ptr<const plan::Source> LakeDatabase::open(const std::string& table, const Settings& settings,
+                                                       std::shared_ptr<iceberg::MetadataCache> cache) const {
+    const auto found = find(table, settings.get_uint("iceberg_metadata_staleness_ms"));
+    if (!found) return nullptr;
+    if (!settings.get_bool("use_iceberg_metadata_files_cache")) cache = nullptr;
+    storage::ObjectInfo metadata_file;
+    metadata_file.path = iceberg::canonical_path(found->table.metadata_location);
+    auto files = found->table.metadata
+                     ? iceberg::TableFiles::of(found->store, "", found->table.metadata, std::move(cache))
+                     : iceberg::TableFiles::open(found->store, "", metadata_file, std::move(cache));
+    const SnapshotChoice choice = choose_snapshot(files.metadata(), settings);
+    return std::make_shared<IcebergSource>(std::move(files), choice, IcebergReadOptions::from(settings),
+                                           sql::quote_identifier(name_) + "." + sql::quote_identifier(table));
+}
+
+std::vector<std::string> LakeDatabase::tables() const {
+    std::vector<std::string> out;
+    catalog_->each_table([&](const catalog::TableIdentifier& table) {
+        out.push_back(table.display());
+        return true;
+    });
+    return out;
+}
+
+std::string LakeDatabase::create_table_query(const std::string& table, const plan::Source& source) const {
+    std::string out = "CREATE TABLE " + sql::quote_identifier(name_) + "." + sql::quote_identifier(table) + "\n(";
+    bool first = true;
+    for (const auto& column : source.columns()) {
+        if (column.is_virtual) continue;
+        std::string name = sql::quote_identifier(column.name);
+        if (!name.starts_with('`')) name = "`" + name + "`";
+        out += std::string(first ? "" : ",") + "\n    " + name + " " + column.type->name();
+        if (!column.comment.empty()) out += " COMMENT " + sql::quote_string(column.comment);
+        first = false;
+    }
+    std::string location;
+    if (const auto* iceberg = dynamic_cast<const IcebergSource*>(&source))
+        location = iceberg->table().metadata().location;
+    return out + "\n)\nENGINE = Iceberg(" + sql::quote_string(location) + ")";
+}
+
+}  // namespace firn::table

@@ -1,0 +1,74 @@
+#include "firn/storage/configuration.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/error_of.h"
+
+namespace firn::storage {
+namespace {
+
+template <typename Action>
+std::optional<ErrorCode> failure_code(Action action) {
+    return failure_of(action).code;
+}
+
+constexpr std::string_view kXml = R"(<?xml version="1.0"?>
+<clickhouse>
+    <named_collections>
+        <a><url> s3://b </url><key overridable="false">k</key></a>
+    </named_collections>
+    <list>1</list><list>2</list>
+</clickhouse>)";
+
+TEST(Configuration, XmlAndYamlGiveOneTree) {
+    const auto xml = parse_xml_configuration(kXml, "x");
+    const auto yaml = parse_yaml_configuration(
+        "named_collections:\n  a:\n    url: s3://b\n    key:\n      '@overridable': 'false'\n      '#text': k\nlist: "
+        "[1, 2]\n",
+        "y");
+    for (const auto* root : {&xml, &yaml}) {
+        const auto* a = root->child("named_collections")->child("a");
+        ASSERT_NE(a, nullptr);
+        EXPECT_EQ(a->child_text("url"), "s3://b");
+        EXPECT_EQ(a->child("key")->text, "k");
+        EXPECT_EQ(a->child("key")->attributes.at("overridable"), "false");
+        ASSERT_EQ(root->children.size(), 3U);
+        EXPECT_EQ(root->children[2].text, "2");
+    }
+}
+
+TEST(Configuration, TextFromTheEnvironment) {
+    setenv("FIRN_TEST_VALUE", "secret", 1);
+    const auto root = parse_xml_configuration("<c><k from_env=\"FIRN_TEST_VALUE\"/></c>", "x");
+    EXPECT_EQ(root.child_text("k"), "secret");
+    unsetenv("FIRN_TEST_VALUE");
+    EXPECT_EQ(failure_code([] { parse_xml_configuration("<c><k from_env=\"FIRN_TEST_VALUE\"/></c>", "x"); }),
+              ErrorCode::BAD_ARGUMENTS);
+}
+
+TEST(Configuration, DamagedFilesAreErrors) {
+    EXPECT_EQ(failure_code([] { parse_xml_configuration("<a><b></a>", "x"); }), ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(failure_code([] { parse_yaml_configuration("a: [1, 2", "y"); }), ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(failure_code([] { parse_yaml_configuration("just text", "y"); }), ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(failure_code([] { read_configuration("/no/such/file.xml"); }), ErrorCode::FILE_DOESNT_EXIST);
+}
+
+TEST(Configuration, FilesOfTheFolderAreMerged) {
+    const auto folder = std::filesystem::temp_directory_path() / "firn-configuration-test";
+    std::filesystem::create_directories(folder / "main.d");
+    std::ofstream(folder / "main.xml") << "<c><a><x>1</x><y>2</y></a><gone>1</gone></c>";
+    std::ofstream(folder / "main.d" / "more.yaml") << "a:\n  x: 3\n  z: 4\ngone:\n  '@remove': '1'\n";
+    const auto root = read_configuration((folder / "main.xml").string());
+    std::filesystem::remove_all(folder);
+    EXPECT_EQ(root.child("a")->child_text("x"), "3");
+    EXPECT_EQ(root.child("a")->child_text("y"), "2");
+    EXPECT_EQ(root.child("a")->child_text("z"), "4");
+    EXPECT_EQ(root.child("gone"), nullptr);
+}
+
+}  // namespace
+}  // namespace firn::storage
