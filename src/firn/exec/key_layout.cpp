@@ -9,11 +9,10 @@
 namespace firn::exec {
 namespace {
 
-/// Floats that are equal have equal bits.
+/// All NaNs are one key; 0 and -0 are two, as in ClickHouse.
 template <typename T>
 T canonical(T value) {
     if constexpr (std::is_floating_point_v<T>) {
-        if (value == 0) return T{0};
         if (std::isnan(value)) return std::numeric_limits<T>::quiet_NaN();
     }
     return value;

@@ -190,6 +190,10 @@ public:
 private:
     friend struct JoinBuilder;
     ExpressionPtr resolve_unaliased(const sql::Expr& expr);
+    /// The lambda that WITH … AS name gives in this scope or around it; null when there is none.
+    sql::ExprPtr named_lambda(const std::string& name) const;
+    /// The lambda's body with the call's arguments in the places of its parameters.
+    ExpressionPtr call_lambda(const sql::Expr& lambda, const sql::Expr& call);
     ExpressionPtr resolve_alias(const std::string& name, Alias& alias);
     ExpressionPtr resolve_identifier(const sql::Expr& expr);
     std::optional<ExpressionPtr> find_column(const std::vector<std::string>& parts);

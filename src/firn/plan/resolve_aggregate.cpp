@@ -97,7 +97,10 @@ std::optional<Shifted> shifted_integer(const Expression& argument) {
 ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
     if (!lambdas.empty())
         fail(ErrorCode::UNSUPPORTED_METHOD, "Aggregate function {} cannot be called inside of a lambda", expr.name);
-    const std::string name = implementation_name(expr.name);
+    std::string name = implementation_name(expr.name);
+    if (const std::string seeing = name + "_respect_nulls";
+        expr.nulls_action == sql::NullsAction::Respect && functions::AggregateRegistry::instance().is_aggregate(seeing))
+        name = seeing;
     AggregateEntry entry;
     const bool counts_rows = expr.args.size() == 1 && expr.args[0]->is(sql::ExprKind::Asterisk) &&
                              expr.args[0]->parts.empty() && expr.args[0]->transformers.empty() &&

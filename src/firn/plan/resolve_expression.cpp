@@ -190,6 +190,7 @@ ExpressionPtr Scope::resolve_function(const sql::Expr& expr) {
         const auto& aggregates_known = functions::AggregateRegistry::instance();
         if (aggregates_known.is_aggregate(expr.name)) return resolve_aggregate(expr);
         if (lower == "countdistinct" || lower == "countdistinctif") return resolve_aggregate(expr);
+        if (const sql::ExprPtr lambda = named_lambda(expr.name)) return call_lambda(*lambda, expr);
     }
     if (expr.has_parameters && definition) fail(ErrorCode::BAD_ARGUMENTS, "Function {} takes no parameters", expr.name);
     if (definition && definition->lambda_parameters) return resolve_higher_order(expr, *definition);
@@ -226,6 +227,12 @@ ExpressionPtr Scope::resolve_lambda(const sql::Expr& lambda, std::vector<TypePtr
 
 ExpressionPtr Scope::resolve_higher_order(const sql::Expr& expr, const functions::Definition& definition) {
     if (expr.args.empty() || !expr.args[0]->is(sql::ExprKind::Lambda)) {
+        if (!expr.args.empty() && expr.args[0]->is(sql::ExprKind::Identifier) && expr.args[0]->parts.size() == 1)
+            if (const sql::ExprPtr lambda = named_lambda(expr.args[0]->parts[0])) {
+                sql::Expr rewritten = expr;
+                rewritten.args[0] = lambda;
+                return resolve_higher_order(rewritten, definition);
+            }
         const bool names_function = !expr.args.empty() && expr.args[0]->is(sql::ExprKind::Identifier) &&
                                     expr.args[0]->parts.size() == 1 && expr.args.size() > 1 &&
                                     !find_identifier(expr.args[0]->parts) &&
