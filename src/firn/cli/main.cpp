@@ -4,6 +4,8 @@
 #include <exception>
 #include <string>
 
+#include <malloc.h>
+
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
@@ -21,6 +23,15 @@ constexpr const char* kUsage =
     "\n"
     "Try: firn local -q \"SELECT count() FROM icebergLocal('path/to/table')\"\n"
     "     firn local --help\n";
+
+/// A query frees and takes the same megabytes over and over: given back to the system each time, they would be faulted in
+/// again page by page. Asked for here, as it is the process's affair and not the library's.
+void keep_freed_memory() {
+    constexpr int kMappedFrom = 4 << 20;  // larger blocks lie on large pages, and go back at once
+    constexpr int kKept = 64 << 20;
+    mallopt(M_MMAP_THRESHOLD, kMappedFrom);
+    mallopt(M_TRIM_THRESHOLD, kKept);
+}
 
 int run(int argc, char** argv) {
     const std::string command = argc > 1 ? argv[1] : "";
@@ -45,6 +56,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    keep_freed_memory();
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file-size limit is an error of that write
     try {
         return run(argc, argv);
