@@ -32,6 +32,7 @@ DeleteIndex::DeleteIndex(const TableFiles& table, std::vector<std::shared_ptr<co
 
 void DeleteIndex::add(const FileRef& file) {
     const auto index = static_cast<uint32_t>(files_.size());
+    uint32_t scope = kGlobalScope;
     const Manifest& manifest = *file.manifest;
     switch (manifest.file_content(file.entry)) {
         case FileContent::Data:
@@ -46,13 +47,17 @@ void DeleteIndex::add(const FileRef& file) {
                      "Manifest {}: equality delete file {} names no columns (equality_ids)", manifest.file(),
                      file.path());
             const PartitionSpec* spec = table_.metadata().spec(manifest.spec_id());
-            if (spec ? spec->is_unpartitioned() : manifest.partition_fields() == 0)
+            if (spec ? spec->is_unpartitioned() : manifest.partition_fields() == 0) {
                 global_equality_.push_back(index);
-            else
-                equality_[partition_key_of(file)].push_back(index);
+            } else {
+                Indices& same = equality_[partition_key_of(file)];
+                scope = same.empty() ? static_cast<uint32_t>(equality_.size()) : scopes_[same[0]];
+                same.push_back(index);
+            }
         }
     }
     files_.push_back(file);
+    scopes_.push_back(scope);
 }
 
 void DeleteIndex::add_position_deletes(const FileRef& file, uint32_t index) {

@@ -25,6 +25,8 @@ public:
     /// Indices into the delete files, of those that apply.
     std::vector<uint32_t> find(const PlannedFile& data) const;
     std::vector<FileRef> take_files() { return std::move(files_); }
+    /// ScanPlan::delete_scopes.
+    std::vector<uint32_t> take_scopes() { return std::move(scopes_); }
 
 private:
     /// Spec and partition tuple, as text that is equal exactly when they are.
@@ -35,8 +37,10 @@ private:
     bool out_of_range(const FileRef& deletes, const std::string& data_path) const;
 
     using Indices = std::vector<uint32_t>;
+    static constexpr uint32_t kGlobalScope = 0;
     const TableFiles& table_;
     std::vector<FileRef> files_;
+    std::vector<uint32_t> scopes_;  // global, or 1 and more, one for each partition that has equality deletes
     std::unordered_map<std::string, uint32_t> vectors_;      // by data file
     std::unordered_map<std::string, Indices> by_path_;       // position deletes of one data file, by it
     std::unordered_map<std::string, Indices> by_partition_;  // other position deletes

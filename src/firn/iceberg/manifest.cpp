@@ -308,6 +308,10 @@ private:
         if (entry.file_size < 0) violation("file_size_in_bytes (104)", entry.file_size);
         if (entry.path.empty())
             fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION, "entry {} has no file_path (100)", next_);
+        if (entry.status != static_cast<int64_t>(EntryStatus::Deleted)) {
+            ++out_.live_files_;
+            out_.live_rows_ += static_cast<uint64_t>(entry.record_count);
+        }
         out_.status_[next_] = static_cast<uint8_t>(entry.status);
         out_.file_content_[next_] = static_cast<uint8_t>(entry.content);
         out_.format_[next_] = static_cast<uint8_t>(parse_format(entry.format));

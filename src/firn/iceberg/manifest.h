@@ -79,6 +79,9 @@ public:
     const std::string& schema_json() const { return schema_json_; }
     const std::string& partition_spec_json() const { return partition_spec_json_; }
     size_t memory_bytes() const;
+    /// Entries that are not deleted, and the sum of their record counts.
+    size_t live_files() const { return live_files_; }
+    uint64_t live_rows() const { return live_rows_; }
 
     EntryStatus status(size_t i) const { return static_cast<EntryStatus>(status_[i]); }
     bool is_live(size_t i) const { return status_[i] != static_cast<uint8_t>(EntryStatus::Deleted); }
@@ -173,6 +176,8 @@ private:
     }
 
     size_t size_ = 0;
+    size_t live_files_ = 0;
+    uint64_t live_rows_ = 0;
     std::string file_;
     int32_t spec_id_ = 0;
     int32_t format_version_ = 1;

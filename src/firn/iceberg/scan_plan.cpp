@@ -57,12 +57,12 @@ ValueRange summary_range(const ManifestFile& manifest, const PartitionSpec& spec
     return range;
 }
 
-bool manifest_may_match(const ManifestFile& manifest, const TableMetadata& metadata, const Schema& schema,
-                        const Predicate& predicate) {
-    if (!manifest.has_partitions) return true;
+Verdict judge_manifest(const ManifestFile& manifest, const TableMetadata& metadata, const Schema& schema,
+                       const Predicate& predicate) {
+    if (!manifest.has_partitions) return {};
     const PartitionSpec* spec = metadata.spec(manifest.spec_id);
-    if (!spec) return true;
-    return judge(predicate, [&](int32_t id) { return summary_range(manifest, *spec, schema, id); }).might;
+    if (!spec) return {};
+    return judge(predicate, [&](int32_t id) { return summary_range(manifest, *spec, schema, id); });
 }
 
 /// A value of a partition tuple as its field's present type has it; nothing where it cannot be.
@@ -123,7 +123,14 @@ ValueRange metrics_range(const FileRef& file, const Schema& schema, int32_t fiel
 /// One manifest's live files that may match, in order.
 struct ManifestResult {
     std::vector<PlannedFile> files;
-    size_t seen = 0, by_partition = 0, by_bounds = 0;
+    size_t seen = 0, by_partition = 0, by_bounds = 0, counted = 0;
+    uint64_t rows_counted = 0;
+};
+
+/// A manifest to read.
+struct ListedManifest {
+    const ManifestFile* file = nullptr;
+    bool all_match = false;  // every row of its files passes, by the list's summaries
 };
 
 class Planner {
@@ -133,11 +140,14 @@ public:
           schema_(schema),
           predicate_(predicate),
           options_(options),
-          trivial_(predicate.kind == Predicate::Kind::True) {}
+          trivial_(predicate.kind == Predicate::Kind::True) {
+        plan_.memory = std::make_shared<MemoryCharge>();
+    }
 
     ScanPlan run(const Snapshot& snapshot) {
         const auto list = table_.manifest_list(snapshot);
-        std::vector<const ManifestFile*> data, deletes;
+        std::vector<ListedManifest> data;
+        std::vector<const ManifestFile*> deletes;
         for (const auto& manifest : list->manifests()) {
             if (!manifest.may_have_live_files()) continue;
             if (manifest.content == ManifestContent::Deletes) {
@@ -146,12 +156,16 @@ public:
                 continue;
             }
             ++plan_.manifests;
-            if (options_.prune && !trivial_ && !manifest_may_match(manifest, table_.metadata(), schema_, predicate_)) {
+            const Verdict verdict = trivial_         ? Verdict{true, true}
+                                    : options_.prune ? judge_manifest(manifest, table_.metadata(), schema_, predicate_)
+                                                     : Verdict{};
+            if (!verdict.might) {
                 ++plan_.manifests_pruned;
                 continue;
             }
-            data.push_back(&manifest);
+            data.push_back({&manifest, verdict.all});
         }
+        if (!deletes.empty()) options_.count_only = false;
         read_ahead(data, deletes);
         read_data(data);
         if (!plan_.files.empty() && !deletes.empty()) assign_deletes(deletes);
@@ -168,10 +182,10 @@ private:
 
     /// Where each manifest costs a round trip, those of deletes come with those of data, though they may turn out not to be
     /// needed. They are kept by the cache; without one there is nothing to do ahead.
-    void read_ahead(const std::vector<const ManifestFile*>& data, const std::vector<const ManifestFile*>& deletes) {
+    void read_ahead(const std::vector<ListedManifest>& data, const std::vector<const ManifestFile*>& deletes) {
         if (!table_.store().is_remote() || !table_.cache() || data.empty() || deletes.empty()) return;
-        std::vector<const ManifestFile*> all = data;
-        all.insert(all.end(), deletes.begin(), deletes.end());
+        std::vector<const ManifestFile*> all = deletes;
+        for (const auto& listed : data) all.push_back(listed.file);
         std::vector<std::shared_ptr<const Manifest>> read(all.size());
         parallel_for(all.size(), readers(), [&](size_t i) {
             check_cancelled();
@@ -180,11 +194,11 @@ private:
         ahead_ = std::move(read);
     }
 
-    void read_data(const std::vector<const ManifestFile*>& manifests) {
+    void read_data(const std::vector<ListedManifest>& manifests) {
         std::vector<ManifestResult> results(manifests.size());
         parallel_for(manifests.size(), readers(), [&](size_t i) {
             check_cancelled();
-            results[i] = read_manifest(*manifests[i]);
+            results[i] = read_manifest(manifests[i]);
         });
         size_t total = 0;
         for (const auto& result : results) total += result.files.size();
@@ -194,18 +208,25 @@ private:
             plan_.files_seen += result.seen;
             plan_.files_pruned_by_partition += result.by_partition;
             plan_.files_pruned_by_bounds += result.by_bounds;
+            plan_.files_counted += result.counted;
+            plan_.rows_counted += result.rows_counted;
         }
     }
 
-    ManifestResult read_manifest(const ManifestFile& entry) const {
+    ManifestResult read_manifest(const ListedManifest& listed) const {
         ManifestResult result;
-        const auto manifest = table_.manifest(entry);
+        const auto manifest = table_.manifest(*listed.file);
         if (manifest->content() == ManifestContent::Deletes)
             fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
                  "Manifest {} holds delete files, but the manifest list says that it holds data files",
                  manifest->file());
+        if (options_.count_only && listed.all_match) {
+            result.seen = result.counted = manifest->live_files();
+            result.rows_counted = manifest->live_rows();
+            return result;
+        }
         const PartitionSpec* spec = table_.metadata().spec(manifest->spec_id());
-        result.files.reserve(manifest->size());
+        if (trivial_) result.files.reserve(manifest->live_files());
         // Files of one partition are judged once: equal bytes are equal tuples.
         std::unordered_map<std::string_view, Verdict> by_tuple;
         for (uint32_t i = 0; i < manifest->size(); ++i) {
@@ -219,6 +240,9 @@ private:
             }
             result.files.push_back(std::move(planned));
         }
+        // A manifest that the plan keeps stays in memory for as long as the query, whatever the cache does.
+        if (!result.files.empty())
+            plan_.memory->add(manifest->memory_bytes() + result.files.capacity() * sizeof(PlannedFile));
         return result;
     }
 
@@ -245,6 +269,7 @@ private:
         DeleteIndex index(table_, std::move(read));
         for (auto& planned : plan_.files) planned.deletes = index.find(planned);
         plan_.delete_files = index.take_files();
+        plan_.delete_scopes = index.take_scopes();
     }
 
     void count() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firn/iceberg/manifest.h"
+#include "firn/iceberg/memory_charge.h"
 #include "firn/iceberg/predicate.h"
 #include "firn/iceberg/table_files.h"
 
@@ -35,6 +36,11 @@ struct PlannedFile {
 struct ScanPlan {
     std::vector<PlannedFile> files;
     std::vector<FileRef> delete_files;
+    /// Of each delete file: equality deletes of one scope apply to the same data files, but for their sequence numbers.
+    std::vector<uint32_t> delete_scopes;
+
+    /// The query is charged for the files and manifests above while this lives.
+    std::shared_ptr<MemoryCharge> memory;
 
     // What was looked at and skipped.
     size_t manifests = 0;         // data manifests in the list that may have live files
@@ -43,11 +49,18 @@ struct ScanPlan {
     size_t files_seen = 0;  // live data files in the manifests read
     size_t files_pruned_by_partition = 0;
     size_t files_pruned_by_bounds = 0;
+
+    // Of files that are not listed, as only their rows' number is wanted (ScanPlanOptions::count_only). Each stands for a
+    // file all of whose rows pass, with no deletes.
+    size_t files_counted = 0;
+    uint64_t rows_counted = 0;
 };
 
 struct ScanPlanOptions {
     bool prune = true;  // use_iceberg_partition_pruning
     size_t threads = 1;
+    /// Where metadata shows that all rows of a manifest's files pass, they are counted instead of listed.
+    bool count_only = false;
 };
 
 /// schema: that by which the predicate's fields are meant (the snapshot's, or the present one). The table's metadata must

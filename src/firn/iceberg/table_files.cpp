@@ -57,8 +57,11 @@ std::shared_ptr<const T> load(const storage::ObjectStore& store, const storage::
                               const std::shared_ptr<MetadataCache>& cache, std::string_view what, uint64_t limit,
                               const Parse& parse) {
     if (!store.is_remote()) {
-        const auto file = store.open(known.path);
-        return cached<T>(cache, version_key(file->info(), what), [&] { return parse(Bytes(*file, limit).view()); });
+        // A table may have thousands of manifests: they are only looked at, and opened where they have to be read.
+        return cached<T>(cache, version_key(store.stat(known.path), what), [&] {
+            const auto file = store.open(known.path);
+            return parse(Bytes(*file, limit).view());
+        });
     }
     return cached<T>(cache, store.identity() + "\n" + version_key(known, what), [&] {
         const std::string bytes = store.read_all(known, limit);

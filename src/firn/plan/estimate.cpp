@@ -10,6 +10,8 @@ namespace firn::plan::rewrite {
 namespace {
 
 constexpr double kUnknownRows = 100000;
+/// A range of whole numbers is taken to occur in full where there are so many rows for each.
+constexpr double kRowsADenseValue = 2;
 
 std::optional<double> as_number(const Vector& vector) {
     const Vector& flat = vector.flat_base();
@@ -95,8 +97,9 @@ std::optional<double> source_distinct(const Origin& origin) {
     if (type->id() == TypeId::UInt8 || type->id() == TypeId::Int8) return std::min(rows, 256.0);
     if (estimate.min && estimate.max &&
         (is_integer(type->id()) || type->id() == TypeId::Date || type->id() == TypeId::Date32)) {
+        // Only where rows fill the range: of a wide one nobody knows how much of it occurs.
         const auto low = as_number(*estimate.min), high = as_number(*estimate.max);
-        if (low && high && *high >= *low) return std::max(1.0, std::min(rows, *high - *low + 1));
+        if (low && high && *high >= *low && (*high - *low + 1) * kRowsADenseValue <= rows) return *high - *low + 1;
     }
     return std::nullopt;
 }

@@ -1,18 +1,24 @@
 #include "firn/table/delete_files.h"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
+#include "firn/base/thread_pool.h"
 #include "firn/table/data_files.h"
 #include "firn/table/projection.h"
-#include "firn/vector/row_ops.h"
 
 namespace firn::table {
 namespace {
 
 constexpr uint64_t kMaxVectorBytes = uint64_t{1} << 31;
+constexpr uint32_t kNoGroup = UINT32_MAX;
+constexpr size_t kRemoteReaders = 16;     // of delete files, each of which costs round trips
+constexpr size_t kMostCachedFiles = 256;  // that one set of deletes is made of
 
 /// All rows of some columns of a small file, flat.
 std::vector<VectorPtr> read_columns(const file::DataFile& file, const std::vector<file::ReadField>& columns) {
@@ -33,20 +39,6 @@ std::vector<VectorPtr> read_columns(const file::DataFile& file, const std::vecto
     return out;
 }
 
-/// Iceberg tells -0.0 from 0.0, which SQL does not.
-bool same_sign(const Vector& a, size_t row_a, const Vector& b, size_t row_b) {
-    const auto negative = [](const Vector& vector, size_t row) {
-        const Vector& flat = vector.flat_base();
-        const size_t at = vector.base_row(row);
-        if (vector.type()->physical() == Physical::Float64)
-            return flat.values<double>()[at] == 0 && std::signbit(flat.values<double>()[at]);
-        if (vector.type()->physical() == Physical::Float32)
-            return flat.values<float>()[at] == 0 && std::signbit(flat.values<float>()[at]);
-        return false;
-    };
-    return negative(a, row_a) == negative(b, row_b);
-}
-
 iceberg::NestedField position_field(int32_t id, std::string name, iceberg::TypeKind kind) {
     iceberg::NestedField field;
     field.id = id;
@@ -63,66 +55,36 @@ DeletedPositions::DeletedPositions(std::vector<uint64_t> positions) : positions_
     positions_.erase(std::unique(positions_.begin(), positions_.end()), positions_.end());
 }
 
-bool DeletedPositions::remaining(uint64_t begin, size_t count, Selection& left) const {
-    std::vector<uint32_t> deleted;
-    if (vector_) {
-        vector_->positions(begin, begin + count, deleted);
-    } else {
-        for (auto at = std::lower_bound(positions_.begin(), positions_.end(), begin);
-             at != positions_.end() && *at < begin + count; ++at)
-            deleted.push_back(static_cast<uint32_t>(*at - begin));
-    }
-    if (deleted.empty()) return false;
-    left.clear();
-    left.reserve(count - deleted.size());
-    uint32_t row = 0;
-    for (const uint32_t gone : deleted) {
-        for (; row < gone; ++row) left.push_back(row);
-        row = gone + 1;
-    }
-    for (; row < count; ++row) left.push_back(row);
-    return true;
-}
-
-EqualityDeletes::EqualityDeletes(std::vector<int32_t> field_ids, std::vector<VectorPtr> keys)
-    : field_ids_(std::move(field_ids)), keys_(std::move(keys)), rows_(keys_.empty() ? 0 : keys_[0]->size()) {
-    for (const auto& key : keys_) decoded_.emplace_back(key);
-    hashes_.resize(rows_);
-    hash_rows(keys_, rows_, hashes_.data());
-    size_t slots = 16;
-    while (slots < rows_ * 2) slots *= 2;
-    mask_ = slots - 1;
-    slots_.resize(slots, 0);
-    for (size_t row = 0; row < rows_; ++row) {
-        uint64_t slot = hashes_[row] & mask_;
-        while (slots_[slot]) slot = (slot + 1) & mask_;
-        slots_[slot] = static_cast<uint32_t>(row) + 1;
-    }
-}
-
-void EqualityDeletes::mark(const std::vector<VectorPtr>& columns, const std::vector<uint64_t>& hashes,
-                           std::vector<uint8_t>& keep) const {
-    if (rows_ == 0) return;
-    for (size_t i = 0; i < keep.size(); ++i) {
-        if (!keep[i]) continue;
-        for (uint64_t slot = hashes[i] & mask_; slots_[slot]; slot = (slot + 1) & mask_) {
-            const size_t row = slots_[slot] - 1;
-            if (hashes_[row] != hashes[i]) continue;
-            bool equal = true;
-            for (size_t k = 0; k < keys_.size() && equal; ++k)
-                equal = equal_values(*columns[k], i, *keys_[k], row) && same_sign(*columns[k], i, *keys_[k], row);
-            if (equal) {
-                keep[i] = 0;
-                break;
-            }
-        }
-    }
+void DeletedPositions::in_range(uint64_t begin, size_t count, Selection& deleted) const {
+    deleted.clear();
+    if (vector_) return vector_->positions(begin, begin + count, deleted);
+    for (auto at = std::lower_bound(positions_.begin(), positions_.end(), begin);
+         at != positions_.end() && *at < begin + count; ++at)
+        deleted.push_back(static_cast<uint32_t>(*at - begin));
 }
 
 DeleteLoader::DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema,
-                           const std::vector<iceberg::FileRef>& files)
-    : table_(table), schema_(schema), files_(files) {
-    for (size_t i = 0; i < files.size(); ++i) loaded_.push_back(std::make_unique<Loaded>());
+                           const iceberg::ScanPlan& plan, size_t threads)
+    : table_(table), schema_(schema), files_(plan.delete_files), threads_(threads) {
+    for (size_t i = 0; i < files_.size(); ++i) loaded_.push_back(std::make_unique<Loaded>());
+    group_of_.assign(files_.size(), kNoGroup);
+    std::vector<uint8_t> named(files_.size(), 0);
+    for (const auto& planned : plan.files)
+        for (const uint32_t index : planned.deletes) named[index] = 1;
+    std::map<std::pair<uint32_t, std::vector<int32_t>>, uint32_t> group_of_key;
+    for (uint32_t i = 0; i < files_.size(); ++i) {
+        const auto& manifest = *files_[i].manifest;
+        if (!named[i] || manifest.file_content(files_[i].entry) != iceberg::FileContent::EqualityDeletes) continue;
+        auto ids = manifest.equality_ids(files_[i].entry);
+        std::sort(ids.begin(), ids.end());
+        const auto [found, fresh] = group_of_key.try_emplace({plan.delete_scopes[i], ids}, groups_.size());
+        if (fresh) {
+            groups_.push_back(std::make_unique<EqualityGroup>());
+            groups_.back()->field_ids = std::move(ids);
+        }
+        groups_[found->second]->files.push_back(i);
+        group_of_[i] = found->second;
+    }
 }
 
 VectorPtr KeyField::values(const VectorPtr& column) const {
@@ -160,18 +122,23 @@ FileDeletes DeleteLoader::load(const iceberg::PlannedFile& planned) {
     FileDeletes out;
     std::vector<uint64_t> positions;
     std::string path;
+    std::set<uint32_t> groups;
     for (const uint32_t index : planned.deletes) {
+        if (group_of_[index] != kNoGroup) {
+            if (!groups.insert(group_of_[index]).second) continue;
+            if (auto deletes = get(*groups_[group_of_[index]]); deletes->size() > 0)
+                out.equality.push_back(std::move(deletes));
+            continue;
+        }
         const Loaded& loaded = get(index);
         if (loaded.vector) {
             out.positions = std::make_shared<DeletedPositions>(loaded.vector);
-        } else if (loaded.positions) {
-            if (path.empty()) path = table_.paths().resolve(planned.file.path());
-            const auto found = loaded.positions->find(path);
-            if (found != loaded.positions->end())
-                positions.insert(positions.end(), found->second.begin(), found->second.end());
-        } else if (loaded.equality->size() > 0) {
-            out.equality.push_back(loaded.equality);
+            continue;
         }
+        if (path.empty()) path = table_.paths().resolve(planned.file.path());
+        const auto found = loaded.positions->find(path);
+        if (found != loaded.positions->end())
+            positions.insert(positions.end(), found->second.begin(), found->second.end());
     }
     if (!positions.empty()) out.positions = std::make_shared<DeletedPositions>(std::move(positions));
     return out;
@@ -201,42 +168,87 @@ void DeleteLoader::ask_ahead(const iceberg::PlannedFile& planned) {
     }
 }
 
+FileAhead DeleteLoader::take_ahead(uint32_t index) {
+    Loaded& loaded = *loaded_[index];
+    std::lock_guard lock(loaded.mutex);
+    loaded.asked = true;
+    return std::move(loaded.ahead);
+}
+
 const DeleteLoader::Loaded& DeleteLoader::get(uint32_t index) {
     Loaded& loaded = *loaded_[index];
     std::call_once(loaded.once, [&] {
         const iceberg::FileRef& file = files_[index];
-        const auto& manifest = *file.manifest;
-        count_event(ProfileEvent::IcebergDeleteFilesRead);
-        FileAhead ahead;
-        {
-            std::lock_guard lock(loaded.mutex);
-            ahead = std::move(loaded.ahead);
-            loaded.asked = true;
-        }
-        if (manifest.is_deletion_vector(file.entry)) {
-            const std::string path = table_.paths().resolve(file.path());
-            const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
-            storage::ObjectInfo known;
-            known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
-            const auto opened = ahead.file ? ahead.file : table_.store().open(path, known);
-            if (!offset || !size || *offset < 0 || *size < 0 || static_cast<uint64_t>(*size) > kMaxVectorBytes ||
-                static_cast<uint64_t>(*offset) + static_cast<uint64_t>(*size) > opened->size())
-                fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
-                     "Manifest {}: the deletion vector in {} has no place inside that file (content_offset, "
-                     "content_size_in_bytes)",
-                     manifest.file(), path);
-            std::string blob(static_cast<size_t>(*size), '\0');
-            opened->read_at(static_cast<uint64_t>(*offset), {reinterpret_cast<uint8_t*>(blob.data()), blob.size()});
-            loaded.vector = iceberg::DeletionVector::parse(blob, path, file.record_count());
+        const FileAhead ahead = take_ahead(index);
+        if (file.manifest->is_deletion_vector(file.entry)) {
+            count_event(ProfileEvent::IcebergDeleteFilesRead);
+            loaded.vector = read_vector(file, ahead);
             return;
         }
-        const auto opened = open_file(table_, file, ahead.file);
-        if (manifest.file_content(file.entry) == iceberg::FileContent::PositionDeletes)
-            loaded.positions = read_positions(*opened);
-        else
-            loaded.equality = read_equality(*opened, manifest.equality_ids(file.entry));
+        loaded.positions = cached<PositionsByPath>({index}, "positions", [&] {
+            count_event(ProfileEvent::IcebergDeleteFilesRead);
+            auto positions = read_positions(*open_file(table_, file, ahead.file));
+            size_t bytes = 0;
+            for (const auto& [path, list] : *positions) bytes += path.size() + list.capacity() * sizeof(uint64_t);
+            return std::pair(std::move(positions), bytes);
+        });
     });
     return loaded;
+}
+
+/// By the versions of the delete files: what they hold never changes, and reading it may cost more than the query.
+template <typename T>
+std::shared_ptr<const T> DeleteLoader::cached(
+    const std::vector<uint32_t>& files, std::string_view what,
+    const std::function<std::pair<std::shared_ptr<const T>, size_t>()>& load) const {
+    if (!table_.cache() || files.size() > kMostCachedFiles) return load().first;
+    std::string key = fmt::format("{}\n{}\n{}\n", what, table_.store().identity(), table_.metadata().location);
+    for (const uint32_t index : files) {
+        const auto& file = files_[index];
+        storage::ObjectInfo info;
+        info.path = table_.paths().resolve(file.path());
+        info.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
+        if (!table_.store().is_remote()) info = table_.store().stat(info.path);
+        key += fmt::format("{}\n{}\n{}\n{}\n{}\n", info.path, info.size, info.modified_us, info.etag,
+                           file.sequence_number());
+    }
+    return table_.cache()->get<T>(key, load);
+}
+
+std::shared_ptr<const EqualityDeletes> DeleteLoader::get(EqualityGroup& group) {
+    std::call_once(group.once, [&] {
+        std::string what = "equality deletes";
+        for (const int32_t id : group.field_ids) what += fmt::format(" {} {}", id, key_field(id).read_type()->name());
+        group.deletes = cached<EqualityDeletes>(group.files, what, [&] {
+            std::vector<EqualityDeletes::Part> parts(group.files.size());
+            const size_t readers = table_.store().is_remote() ? std::max(threads_, kRemoteReaders) : threads_;
+            parallel_for(parts.size(), readers,
+                         [&](size_t i) { parts[i] = read_equality(group.files[i], group.field_ids); });
+            auto deletes = std::make_shared<const EqualityDeletes>(group.field_ids, std::move(parts));
+            const size_t bytes = deletes->memory_bytes();
+            return std::pair(std::move(deletes), bytes);
+        });
+    });
+    return group.deletes;
+}
+
+std::shared_ptr<const iceberg::DeletionVector> DeleteLoader::read_vector(const iceberg::FileRef& file,
+                                                                         const FileAhead& ahead) const {
+    const auto& manifest = *file.manifest;
+    const std::string path = table_.paths().resolve(file.path());
+    const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
+    storage::ObjectInfo known;
+    known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
+    const auto opened = ahead.file ? ahead.file : table_.store().open(path, known);
+    if (!offset || !size || *offset < 0 || *size < 0 || static_cast<uint64_t>(*size) > kMaxVectorBytes ||
+        static_cast<uint64_t>(*offset) + static_cast<uint64_t>(*size) > opened->size())
+        fail(ErrorCode::ICEBERG_SPECIFICATION_VIOLATION,
+             "Manifest {}: the deletion vector in {} has no place inside that file (content_offset, "
+             "content_size_in_bytes)",
+             manifest.file(), path);
+    std::string blob(static_cast<size_t>(*size), '\0');
+    opened->read_at(static_cast<uint64_t>(*offset), {reinterpret_cast<uint8_t*>(blob.data()), blob.size()});
+    return iceberg::DeletionVector::parse(blob, path, file.record_count());
 }
 
 std::shared_ptr<const DeleteLoader::PositionsByPath> DeleteLoader::read_positions(const file::DataFile& file) const {
@@ -266,8 +278,12 @@ std::shared_ptr<const DeleteLoader::PositionsByPath> DeleteLoader::read_position
     return out;
 }
 
-std::shared_ptr<const EqualityDeletes> DeleteLoader::read_equality(const file::DataFile& file,
-                                                                   std::vector<int32_t> ids) const {
+EqualityDeletes::Part DeleteLoader::read_equality(uint32_t index, const std::vector<int32_t>& ids) {
+    count_event(ProfileEvent::IcebergDeleteFilesRead);
+    const iceberg::FileRef& ref = files_[index];
+    const FileAhead ahead = take_ahead(index);
+    const auto opened = open_file(table_, ref, ahead.file);
+    const file::DataFile& file = *opened;
     const FileFields fields(file, table_.metadata().name_mapping.get());
     std::vector<file::ReadField> columns;
     std::vector<KeyField> keys;
@@ -281,7 +297,7 @@ std::shared_ptr<const EqualityDeletes> DeleteLoader::read_equality(const file::D
     }
     auto values = read_columns(file, columns);
     for (size_t i = 0; i < values.size(); ++i) values[i] = flatten(keys[i].values(values[i]));
-    return std::make_shared<EqualityDeletes>(std::move(ids), std::move(values));
+    return {std::move(values), ref.sequence_number()};
 }
 
 }  // namespace firn::table

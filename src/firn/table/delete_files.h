@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "firn/iceberg/deletion_vector.h"
 #include "firn/iceberg/scan_plan.h"
 #include "firn/table/data_files.h"
+#include "firn/table/equality_deletes.h"
 #include "firn/table/iceberg_types.h"
 #include "firn/vector/vector.h"
 
@@ -24,35 +27,12 @@ public:
     /// Any order, repeats allowed.
     explicit DeletedPositions(std::vector<uint64_t> positions);
 
-    /// The rows of [begin, begin + count) that are not deleted, relative to begin. False, and `left` untouched, where none is
-    /// deleted.
-    bool remaining(uint64_t begin, size_t count, Selection& left) const;
+    /// The deleted rows of [begin, begin + count), relative to begin, ascending.
+    void in_range(uint64_t begin, size_t count, Selection& deleted) const;
 
 private:
     std::shared_ptr<const iceberg::DeletionVector> vector_;
     std::vector<uint64_t> positions_;  // ascending
-};
-
-/// The keys of one equality delete file: a set of rows over the columns that it names. Immutable.
-class EqualityDeletes {
-public:
-    /// keys: one vector for each field, of the types in which data will be compared.
-    EqualityDeletes(std::vector<int32_t> field_ids, std::vector<VectorPtr> keys);
-
-    const std::vector<int32_t>& field_ids() const { return field_ids_; }
-    size_t size() const { return rows_; }
-    /// Clears keep[i] for rows that the set holds. `columns`: values of field_ids, in order; hashes: of them.
-    void mark(const std::vector<VectorPtr>& columns, const std::vector<uint64_t>& hashes,
-              std::vector<uint8_t>& keep) const;
-
-private:
-    std::vector<int32_t> field_ids_;
-    std::vector<VectorPtr> keys_;
-    std::vector<Decoded> decoded_;
-    size_t rows_ = 0;
-    std::vector<uint64_t> hashes_;
-    std::vector<uint32_t> slots_;  // row + 1; 0 = empty
-    uint64_t mask_ = 0;
 };
 
 /// A field to compare by, perhaps inside structs: `top` is the column around it cut down to it, all levels optional.
@@ -67,14 +47,16 @@ struct KeyField {
 /// What applies to one data file.
 struct FileDeletes {
     std::shared_ptr<const DeletedPositions> positions;  // null: none
+    /// Those of keys that files older than a delete file may have: to be asked with the data file's sequence number.
     std::vector<std::shared_ptr<const EqualityDeletes>> equality;
 };
 
 /// Loads the delete files of a scan as they are asked for; each is read once. Thread-safe.
 class DeleteLoader {
 public:
-    DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema,
-                 const std::vector<iceberg::FileRef>& files);
+    /// The table, the schema and the plan must outlive it. Only delete files that the plan's data files name are read.
+    DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema, const iceberg::ScanPlan& plan,
+                 size_t threads);
     FileDeletes load(const iceberg::PlannedFile& planned);
     /// Remote storage: asks for the delete files of a data file, without waiting for them.
     void ask_ahead(const iceberg::PlannedFile& planned);
@@ -89,20 +71,37 @@ private:
         std::once_flag once;
         std::shared_ptr<const iceberg::DeletionVector> vector;
         std::shared_ptr<const PositionsByPath> positions;
-        std::shared_ptr<const EqualityDeletes> equality;
         std::mutex mutex;  // of the two below
         bool asked = false;
         FileAhead ahead;
     };
+    /// Equality delete files of one scope that delete by the same fields.
+    struct EqualityGroup {
+        std::once_flag once;
+        std::vector<int32_t> field_ids;
+        std::vector<uint32_t> files;
+        std::shared_ptr<const EqualityDeletes> deletes;
+    };
     FileAhead begin_reading(const iceberg::FileRef& file) const;
+    /// What ask_ahead has begun, if anything; nothing is asked ahead after that.
+    FileAhead take_ahead(uint32_t index);
+    template <typename T>
+    std::shared_ptr<const T> cached(const std::vector<uint32_t>& files, std::string_view what,
+                                    const std::function<std::pair<std::shared_ptr<const T>, size_t>()>& load) const;
     const Loaded& get(uint32_t index);
+    std::shared_ptr<const EqualityDeletes> get(EqualityGroup& group);
+    std::shared_ptr<const iceberg::DeletionVector> read_vector(const iceberg::FileRef& file,
+                                                               const FileAhead& ahead) const;
     std::shared_ptr<const PositionsByPath> read_positions(const file::DataFile& file) const;
-    std::shared_ptr<const EqualityDeletes> read_equality(const file::DataFile& file, std::vector<int32_t> ids) const;
+    EqualityDeletes::Part read_equality(uint32_t index, const std::vector<int32_t>& ids);
 
     const iceberg::TableFiles& table_;
     const iceberg::Schema& schema_;
     const std::vector<iceberg::FileRef>& files_;
+    size_t threads_;
     std::vector<std::unique_ptr<Loaded>> loaded_;
+    std::vector<std::unique_ptr<EqualityGroup>> groups_;
+    std::vector<uint32_t> group_of_;  // of each delete file; kNoGroup where it is not of equality
 };
 
 }  // namespace firn::table

@@ -47,10 +47,17 @@ IcebergScan::IcebergScan(const IcebergSource& source, const plan::ScanRequest& r
         row_estimate_ = 0;
         return;
     }
+    const auto counts_rows = [](const plan::MetadataAggregate& aggregate) {
+        return aggregate.kind == plan::MetadataAggregate::Kind::Count && aggregate.count_rows;
+    };
+    iceberg::ScanPlanOptions options{source.options().prune, source.options().threads, false};
+    options.count_only = !request.aggregates.empty() &&
+                         std::all_of(request.aggregates.begin(), request.aggregates.end(), counts_rows) &&
+                         (request.filters.empty() || context_.predicate_exact);
     context_.plan = iceberg::plan_scan(source.table(), *source.choice().snapshot, *source.choice().schema,
-                                       *context_.predicate, {source.options().prune, source.options().threads});
-    context_.deletes =
-        std::make_unique<DeleteLoader>(source.table(), *source.choice().schema, context_.plan.delete_files);
+                                       *context_.predicate, options);
+    context_.deletes = std::make_unique<DeleteLoader>(source.table(), *source.choice().schema, context_.plan,
+                                                      source.options().threads);
     if (!request.aggregates.empty()) answer_from_metadata();
     order_files();
     uint64_t rows = 0;
@@ -103,6 +110,8 @@ void IcebergScan::order_files() {
 void IcebergScan::answer_from_metadata() {
     MetadataAnswers answers(*context_.source, context_.request);
     std::vector<iceberg::PlannedFile> rest;
+    answers.add_rows(context_.plan.rows_counted);
+    files_answered_ = context_.plan.files_counted;
     for (auto& planned : context_.plan.files) {
         const bool whole = context_.request.filters.empty() || (planned.all_match && context_.predicate_exact);
         if (whole && planned.deletes.empty() && answers.add(planned))

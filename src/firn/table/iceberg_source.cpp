@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "firn/base/error.h"
+#include "firn/table/column_estimates.h"
 #include "firn/table/iceberg_scan.h"
 
 namespace firn::table {
@@ -126,7 +127,14 @@ std::optional<uint64_t> IcebergSource::row_count_estimate() const {
     return static_cast<uint64_t>(std::max<int64_t>(0, *records - deleted));
 }
 
-plan::ColumnEstimate IcebergSource::column_estimate(size_t) const { return {}; }
+plan::ColumnEstimate IcebergSource::column_estimate(size_t column) const {
+    const iceberg::NestedField* own = field(column);
+    if (!own) return {};
+    std::lock_guard lock(estimates_mutex_);
+    const auto [found, fresh] = estimates_.try_emplace(column);
+    if (fresh) found->second = estimate_column(*this, *own, columns_[column].type);
+    return found->second;
+}
 
 std::unique_ptr<plan::Scan> IcebergSource::scan(const plan::ScanRequest& request) const {
     return std::make_unique<IcebergScan>(*this, request);

@@ -1,7 +1,9 @@
 // An Iceberg table, at one snapshot, as a source of rows.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +59,8 @@ private:
     IcebergReadOptions options_;
     std::string description_;
     std::vector<plan::SourceColumn> columns_;
+    mutable std::mutex estimates_mutex_;
+    mutable std::map<size_t, plan::ColumnEstimate> estimates_;  // by column, of those asked for
 };
 
 }  // namespace firn::table

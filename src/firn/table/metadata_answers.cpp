@@ -42,6 +42,10 @@ std::optional<Datum> extreme(const iceberg::PlannedFile& planned, const iceberg:
 MetadataAnswers::MetadataAnswers(const IcebergSource& source, const plan::ScanRequest& request)
     : source_(source), request_(request), states_(request.aggregates.size()) {}
 
+void MetadataAnswers::add_rows(uint64_t rows) {
+    for (auto& state : states_) state.count += rows;
+}
+
 bool MetadataAnswers::add(const iceberg::PlannedFile& planned) {
     std::vector<State> next = states_;
     const int64_t rows = planned.file.record_count();

@@ -14,6 +14,8 @@ public:
 
     /// Takes a file of which all rows count; false, and nothing taken, where its entry does not answer every aggregate.
     bool add(const iceberg::PlannedFile& planned);
+    /// Rows that are counted already, where all aggregates count rows.
+    void add_rows(uint64_t rows);
     /// One row of the aggregates over the files taken.
     std::vector<Batch> finish() const;
 

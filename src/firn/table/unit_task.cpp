@@ -6,6 +6,7 @@
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
+#include "firn/exec/evaluator.h"
 #include "firn/table/file_columns.h"
 #include "firn/table/iceberg_scan.h"
 #include "firn/table/runtime_filters.h"
@@ -17,6 +18,8 @@ namespace {
 /// A runtime filter that lets nearly everything pass is not worth its time: looked at again rarely.
 constexpr double kUselessRatio = 0.9;
 constexpr size_t kTrialBatches = 4;
+/// One in so many rows deleted by position is few.
+constexpr size_t kLateDeletesShare = 2;
 
 class UnitTask : public plan::ScanTask {
 public:
@@ -35,7 +38,7 @@ public:
         }
         if (!work_.all_match)
             for (const auto& stage : context.stages)
-                if (!stage.file_constant) filters_.emplace_back(stage.conjuncts);
+                if (!stage.file_constant) add_filter(stage);
         if (!work_.ranges.empty()) row_ = work_.ranges[0].first;
         trials_.resize(context.request.runtime_filters.size());
         filters_left_.assign(context.request.columns.size(), 0);
@@ -56,6 +59,12 @@ public:
     }
 
 private:
+    void add_filter(const FilterStage& stage) {
+        filters_.emplace_back(stage.conjuncts);
+        for (const auto& conjunct : stage.conjuncts)
+            filters_cannot_fail_ = filters_cannot_fail_ && !exec::may_fail(*conjunct);
+    }
+
     bool read_next(Batch& batch) {
         if (!started_) {
             started_ = true;
@@ -99,17 +108,20 @@ private:
 
     bool read_chunk(Batch& batch) {
         all_ = true;
-        if (file_.deletes.positions && file_.deletes.positions->remaining(first_row_ + begin_, count_, selection_))
-            all_ = false;
-        if (selected() == 0) return false;
         columns_.assign(context_.request.columns.size(), nullptr);
         uses_left_ = filters_left_;
+        deleted_.clear();
+        if (file_.deletes.positions) file_.deletes.positions->in_range(first_row_ + begin_, count_, deleted_);
+        // Columns are read faster whole than for a selection, so that few deletes wait until filters have left few rows.
+        const bool late = filters_cannot_fail_ && deleted_.size() <= count_ / kLateDeletesShare;
+        if (!late && !apply_position_deletes()) return false;
         if (!apply_runtime_filters()) return false;
         size_t filter = 0;
         for (const auto& stage : context_.stages) {
             if (stage.file_constant || work_.all_match) continue;
             if (!apply_stage(stage, filters_[filter++])) return false;
         }
+        if (late && !apply_position_deletes()) return false;
         if (!apply_equality_deletes()) return false;
         batch.rows = selected();
         batch.columns.clear();
@@ -223,6 +235,29 @@ private:
         return true;
     }
 
+    /// Takes the rows in deleted_ out of the selected ones.
+    bool apply_position_deletes() {
+        if (deleted_.empty()) return true;
+        Selection kept;
+        kept.reserve(selected());
+        const auto rows = static_cast<uint32_t>(selected());
+        if (all_) {
+            uint32_t row = 0;
+            for (const uint32_t gone : deleted_) {
+                for (; row < gone; ++row) kept.push_back(row);
+                row = gone + 1;
+            }
+            for (; row < rows; ++row) kept.push_back(row);
+            return keep(kept);
+        }
+        auto gone = deleted_.begin();
+        for (uint32_t i = 0; i < rows; ++i) {
+            while (gone != deleted_.end() && *gone < selection_[i]) ++gone;
+            if (gone == deleted_.end() || *gone != selection_[i]) kept.push_back(i);
+        }
+        return keep(kept);
+    }
+
     bool apply_equality_deletes() {
         if (file_.deletes.equality.empty()) return true;
         std::vector<VectorPtr> keys;
@@ -235,15 +270,14 @@ private:
             keys.push_back(file_.keys[k].values(column));
         }
         std::vector<uint8_t> left(selected(), 1);
-        std::vector<uint64_t> hashes(selected());
-        const std::vector<size_t>* hashed = nullptr;
+        const int64_t sequence = file_.planned->file.sequence_number();
+        bool any = false;
         for (size_t d = 0; d < file_.deletes.equality.size(); ++d) {
             std::vector<VectorPtr> columns;
             for (const size_t k : file_.delete_keys[d]) columns.push_back(keys[k]);
-            if (!hashed || *hashed != file_.delete_keys[d]) hash_rows(columns, selected(), hashes.data());
-            hashed = &file_.delete_keys[d];
-            file_.deletes.equality[d]->mark(columns, hashes, left);
+            any = file_.deletes.equality[d]->mark(columns, sequence, left) || any;
         }
+        if (!any) return true;
         Selection kept;
         for (size_t i = 0; i < left.size(); ++i)
             if (left[i]) kept.push_back(static_cast<uint32_t>(i));
@@ -265,6 +299,7 @@ private:
     std::unique_ptr<file::UnitReader> reader_;
     std::vector<exec::Filter> filters_;
     std::vector<Trial> trials_;
+    bool filters_cannot_fail_ = true;  // on rows that are deleted
     bool started_ = false;
 
     size_t range_ = 0;
@@ -274,6 +309,7 @@ private:
     size_t count_ = 0;
     bool all_ = true;
     Selection selection_;
+    Selection deleted_;  // of the chunk, by position
     std::vector<VectorPtr> columns_;
     std::vector<uint32_t> filters_left_;  // of each column: how many filters read it
     std::vector<uint32_t> uses_left_;     // the same, of those still to come in this chunk
