@@ -7,8 +7,8 @@
 #include "firn/functions/aggregates/combinators.h"
 #include "firn/functions/aggregates/state_aggregate.h"
 #include "firn/functions/argument_types.h"
-#include "firn/vector/vector_text.h"
 #include "firn/vector/builder.h"
+#include "firn/vector/vector_text.h"
 
 namespace firn::functions {
 namespace {
