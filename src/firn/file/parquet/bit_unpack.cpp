@@ -129,7 +129,7 @@ void unpack_groups_portable(const uint8_t* in, const uint8_t* end, size_t groups
         unpack(in, out);
     for (; groups; --groups, in += width, out += 8) {
         uint8_t padded[48] = {};
-        std::memcpy(padded, in, static_cast<size_t>(width));
+        if (width) std::memcpy(padded, in, static_cast<size_t>(width));  // values of no bits may have no bytes at all
         unpack(padded, out);
     }
 }
