@@ -15,6 +15,7 @@ constexpr size_t kMostBloomRows = 1 << 21;
 constexpr size_t kBloomBitsOfRow = 16;
 // Integers close enough for a bit each are told apart exactly, at less cost than hashing them for a bloom filter.
 constexpr size_t kOccurringBitsOfRow = 64;
+constexpr size_t kLeastOccurringBits = size_t{1} << 23;  // always allowed: a megabyte
 constexpr size_t kMostOccurringBits = size_t{1} << 26;
 
 VectorPtr one_value(const VectorPtr& vector, size_t row) {
@@ -93,7 +94,8 @@ std::shared_ptr<const std::vector<uint64_t>> occurring_between(const Decoded& ke
         if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
             const auto low = static_cast<uint64_t>(least->values<T>()[0]);
             const uint64_t range = static_cast<uint64_t>(most->values<T>()[0]) - low;
-            if (range >= std::min<uint64_t>(kMostOccurringBits, std::max<uint64_t>(4096, rows * kOccurringBitsOfRow)))
+            if (range >= std::min<uint64_t>(kMostOccurringBits,
+                                            std::max<uint64_t>(kLeastOccurringBits, rows * kOccurringBitsOfRow)))
                 return;
             bits = std::make_shared<std::vector<uint64_t>>(range / 64 + 1);
             const T* values = key.values<T>();

@@ -129,18 +129,18 @@ bool IcebergScan::limit_reached() const {
     return context_.request.limit && context_.rows_given.load(std::memory_order_relaxed) >= *context_.request.limit;
 }
 
-/// Cuts the last unit into pieces, so that no worker idles while another reads it alone. Each piece decodes the unit's
-/// dictionaries again, so they are not small; formats that cannot pass over rows cheaply are left whole, and so is what
-/// would be fetched once for each piece.
+/// Cuts the last unit into a piece for each worker where whole units would leave some of them idle. A page that two pieces
+/// share is decoded twice, and the dictionaries by each, so units that can be dealt out evenly stay whole, and so do those
+/// of formats that cannot pass over rows cheaply and of storage that would be asked once for each piece.
 void IcebergScan::split_last(UnitWork& work) {
     constexpr uint64_t kLeastRows = 1 << 16;
     const size_t threads = context_.source->options().threads;
-    if (threads < 2 || work.continued || context_.request.limit || work.file->file->format() != file::Format::Parquet ||
-        context_.source->table().store().is_remote())
+    if (threads < 2 || units_given_ % threads == 0 || work.continued || context_.request.limit ||
+        work.file->file->format() != file::Format::Parquet || context_.source->table().store().is_remote())
         return;
     uint64_t rows = 0;
     for (const auto& [begin, end] : work.ranges) rows += end - begin;
-    const uint64_t pieces = std::min<uint64_t>(2 * threads, rows / kLeastRows);
+    const uint64_t pieces = std::min<uint64_t>(threads, rows / kLeastRows);
     if (pieces < 2) return;
     const auto ranges = std::move(work.ranges);
     work.ranges.clear();
@@ -172,6 +172,7 @@ std::unique_ptr<plan::ScanTask> IcebergScan::next_task() {
         if (!units_.empty()) {
             UnitWork work = std::move(units_.front());
             units_.pop_front();
+            ++units_given_;
             look_ahead_in_units();
             if (units_.empty() && next_file_ >= context_.plan.files.size() && opening_ == 0) split_last(work);
             lock.unlock();

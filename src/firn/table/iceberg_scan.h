@@ -94,6 +94,7 @@ private:
     std::deque<UnitWork> units_;
     std::map<size_t, FileAhead> files_ahead_;
     size_t asked_files_ = 0;  // files below this one have been asked for
+    size_t units_given_ = 0;
     size_t next_file_ = 0;
     size_t opening_ = 0;
     bool failed_ = false;
