@@ -17,6 +17,8 @@ endif()
 if(FIRN_SANITIZE)
   add_compile_options(-fsanitize=${FIRN_SANITIZE} -fno-omit-frame-pointer -g1 -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${FIRN_SANITIZE})
+  add_compile_options(-gz) # debug information is most of these builds' size on disk
+  add_link_options(-Wl,--compress-debug-sections=zlib)
   if(FIRN_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=vptr) # needs type information that the packaged libraries do not export
   endif()
