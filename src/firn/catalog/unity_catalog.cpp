@@ -88,8 +88,8 @@ Page<TableIdentifier> UnityCatalog::list_tables(const Namespace& levels, const s
             const JsonFields table(item, root.item_place("tables", index++));
             if (is_readable(table)) out.items.push_back({levels, std::string(table.required_text("name"))});
         }
-    // Some versions give the last name as token even behind the last page; an empty page ends it.
-    out.next = out.items.empty() ? "" : std::string(root.text_or_nothing("next_page_token").value_or(""));
+    // Some versions give the last name as token even behind the last page; a page with no tables of any kind ends it.
+    out.next = index == 0 ? "" : std::string(root.text_or_nothing("next_page_token").value_or(""));
     return out;
 }
 

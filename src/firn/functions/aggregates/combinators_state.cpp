@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "firn/functions/aggregates/around.h"
 #include "firn/functions/aggregates/combinators.h"
 #include "firn/functions/aggregates/state_aggregate.h"
 #include "firn/functions/argument_types.h"
@@ -36,41 +37,10 @@ private:
     char* place_;
 };
 
-/// States of `inner`, shared by what only changes what comes out or goes in.
-class OfState : public AggregateFunction {
-public:
-    OfState(AggregatePtr inner, TypePtr result) : inner_(std::move(inner)), result_(std::move(result)) {}
-    std::string_view name() const override { return inner_->name(); }
-    const TypePtr& result_type() const override { return result_; }
-    size_t state_size() const override { return inner_->state_size(); }
-    void create(char* state) const override { inner_->create(state); }
-    bool has_destructor() const override { return inner_->has_destructor(); }
-    void destroy(char* state) const noexcept override { inner_->destroy(state); }
-    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
-             Arena& arena) const override {
-        inner_->add(arguments, rows, states, offset, arena);
-    }
-    void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override {
-        inner_->add_all(arguments, rows, state, arena);
-    }
-    void merge(char* state, const char* other, Arena& arena) const override { inner_->merge(state, other, arena); }
-    VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
-        return inner_->finish(states, rows, offset);
-    }
-    void serialize(const char* state, std::string& out) const override { inner_->serialize(state, out); }
-    void deserialize(char* state, std::string_view& in, Arena& arena) const override {
-        inner_->deserialize(state, in, arena);
-    }
-
-protected:
-    AggregatePtr inner_;
-    TypePtr result_;
-};
-
 /// -State: the state itself comes out.
-class ToState : public OfState {
+class ToState : public Around {
 public:
-    using OfState::OfState;
+    using Around::Around;
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
         VectorBuilder builder(result_);
         std::string bytes;
@@ -84,9 +54,9 @@ public:
 };
 
 /// -Merge: states go in.
-class FromStates : public OfState {
+class FromStates : public Around {
 public:
-    using OfState::OfState;
+    using Around::Around;
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
              Arena& arena) const override {
         const Decoded decoded(arguments[0]);
