@@ -69,13 +69,12 @@ def relocate_deletes(path, out, old, new):
         pa.parquet.write_table(table.set_column(at, table.schema.field(at).with_type(pa.string()), column), out)
         return True
     if path.endswith(".orc"):
-        # pyarrow writes no field ids: such files read by name, which is what readers do without ids.
         table = pa.orc.read_table(path)
         if "file_path" not in table.column_names:
             return False
         at = table.column_names.index("file_path")
         column = pa.array([changed(p, old, new) for p in table.column("file_path").to_pylist()], pa.string())
-        pa.orc.write_table(table.set_column(at, "file_path", column), out)
+        pa.orc.write_table(table.set_column(at, table.schema.field(at), column), out)  # the field carries its id
         return True
     if path.endswith(".avro"):
         with open(path, "rb") as file:
