@@ -21,11 +21,10 @@ class Unity:
 
     def __init__(self, metadata, token):
         outer = self
-        self.token, self.metadata, self.asked = token, metadata, []
+        self.token, self.metadata = token, metadata
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                outer.asked.append(self.path)
                 status, body = outer.answer(urlsplit(self.path), self.headers)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
