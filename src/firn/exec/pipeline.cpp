@@ -1,7 +1,6 @@
 #include "firn/exec/pipeline.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 
 #include "firn/base/error.h"
@@ -45,50 +44,6 @@ private:
     std::mutex mutex_;
     std::atomic<bool> done_{false};
 };
-
-template <typename T>
-void copy_rows(const Decoded& from, size_t rows, T* to) {
-    const T* values = from.values<T>();
-    if (from.is_identity())
-        std::memcpy(to, values, rows * sizeof(T));
-    else
-        for (size_t i = 0; i < rows; ++i) to[i] = values[from[i]];
-}
-
-/// One column of all batches as a flat vector, each value copied once. Null where the type is nested.
-VectorPtr concat_flat(const TypePtr& type, const std::vector<Batch>& batches, size_t column, size_t rows) {
-    auto values = Buffer::allocate(rows * type->value_size());
-    MutableBufferPtr nulls;
-    Owners owners;
-    size_t at = 0;
-    for (const auto& batch : batches) {
-        const Decoded part(batch.columns[column]);
-        const bool fixed = dispatch_fixed(
-            type->physical(), [&]<typename T>() { copy_rows(part, batch.rows, values->mutable_as<T>() + at); });
-        if (!fixed && type->physical() != Physical::Str) return nullptr;
-        if (!fixed) {
-            copy_rows(part, batch.rows, values->mutable_as<StringRef>() + at);
-            for (const auto& owner : part.flat().owners())
-                if (owners.empty() || owners.back() != owner) owners.push_back(owner);
-        }
-        if (part.nulls() && std::memchr(part.nulls(), 1, part.flat().size())) {
-            if (!nulls) nulls = Buffer::allocate_zeroed(rows);
-            for (size_t i = 0; i < batch.rows; ++i)
-                nulls->mutable_data()[at + i] = static_cast<char>(part.nulls()[part[i]]);
-        }
-        at += batch.rows;
-    }
-    std::sort(owners.begin(), owners.end());
-    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-    return Vector::flat(type, rows, std::move(values), std::move(nulls), std::move(owners));
-}
-
-bool share_dictionary(const std::vector<Batch>& batches, size_t column) {
-    return !batches.empty() && std::all_of(batches.begin(), batches.end(), [&](const Batch& batch) {
-        return batch.columns[column]->encoding() == Encoding::Dictionary &&
-               batch.columns[column]->base() == batches[0].columns[column]->base();
-    });
-}
 
 }  // namespace
 
@@ -239,12 +194,10 @@ Batch concat_batches(Run& run, const std::vector<Batch>& batches, const std::vec
             out.columns[i] = placeholder(types[i], out.rows);
             return;
         }
-        // A dictionary may stay; other encodings are made flat once for the many gathers to come.
-        if (!share_dictionary(batches, i)) out.columns[i] = concat_flat(types[i], batches, i, out.rows);
-        if (out.columns[i]) return;
         std::vector<VectorPtr> parts;
         parts.reserve(batches.size());
         for (const auto& batch : batches) parts.push_back(batch.columns[i]);
+        // A dictionary may stay; other encodings are made flat once for the many gathers to come.
         const auto whole = concat(types[i], parts);
         out.columns[i] = whole->encoding() == Encoding::Dictionary ? whole : flatten(whole);
     });

@@ -130,20 +130,35 @@ bool shares_dictionary(std::span<const VectorPtr> vectors) {
     });
 }
 
-VectorPtr concat_flat_values(const TypePtr& type, std::span<const VectorPtr> vectors, size_t rows) {
-    const size_t width = type->value_size();
-    auto values = Buffer::allocate(rows * width);
+template <typename T>
+void copy_values(const Decoded& from, T* to) {
+    const T* values = from.values<T>();
+    if (from.is_identity())
+        std::copy_n(values, from.size(), to);
+    else
+        for (size_t i = 0; i < from.size(); ++i) to[i] = values[from[i]];
+}
+
+/// Values of types that are not nested, each copied once, whatever the vectors' encodings.
+VectorPtr concat_values(const TypePtr& type, std::span<const VectorPtr> vectors, size_t rows) {
+    auto values = Buffer::allocate(rows * type->value_size());
     MutableBufferPtr nulls;
     Owners owners;
     size_t at = 0;
     for (const auto& vector : vectors) {
-        if (width && vector->size())
-            std::memcpy(values->mutable_data() + at * width, vector->values_buffer()->data(), vector->size() * width);
-        if (vector->nulls()) {
+        if (vector->size() == 0) continue;
+        const Decoded part(vector);
+        if (type->physical() == Physical::Str)
+            copy_values(part, values->mutable_as<StringRef>() + at);
+        else
+            dispatch_fixed(type->physical(), [&]<typename T>() { copy_values(part, values->mutable_as<T>() + at); });
+        for (const auto& owner : part.flat().owners())
+            if (owners.empty() || owners.back() != owner) owners.push_back(owner);
+        if (part.nulls() && std::memchr(part.nulls(), 1, part.flat().size())) {
             if (!nulls) nulls = Buffer::allocate_zeroed(rows);
-            std::memcpy(nulls->mutable_data() + at, vector->nulls(), vector->size());
+            for (size_t i = 0; i < vector->size(); ++i)
+                nulls->mutable_data()[at + i] = static_cast<char>(part.nulls()[part[i]]);
         }
-        owners.insert(owners.end(), vector->owners().begin(), vector->owners().end());
         at += vector->size();
     }
     std::sort(owners.begin(), owners.end());
@@ -226,24 +241,19 @@ VectorPtr concat(const TypePtr& type, std::span<const VectorPtr> vectors) {
         for (const auto& vector : vectors) out = std::copy_n(vector->codes(), vector->size(), out);
         return Vector::dictionary(vectors[0]->base(), rows, std::move(codes));
     }
+    const Physical physical = type->physical();
+    if (physical != Physical::Array && physical != Physical::Tuple) return concat_values(type, vectors, rows);
     std::vector<VectorPtr> flats;
     flats.reserve(vectors.size());
     for (const auto& vector : vectors) flats.push_back(flatten(vector));
-    switch (type->physical()) {
-        case Physical::Array:
-            return concat_arrays(type, flats, rows);
-        case Physical::Tuple: {
-            std::vector<VectorPtr> children;
-            for (size_t i = 0; i < flats[0]->children().size(); ++i) {
-                std::vector<VectorPtr> parts;
-                for (const auto& vector : flats) parts.push_back(vector->child(i));
-                children.push_back(concat(parts[0]->type(), parts));
-            }
-            return Vector::tuple(type, rows, std::move(children));
-        }
-        default:
-            return concat_flat_values(type, flats, rows);
+    if (physical == Physical::Array) return concat_arrays(type, flats, rows);
+    std::vector<VectorPtr> children;
+    for (size_t i = 0; i < flats[0]->children().size(); ++i) {
+        std::vector<VectorPtr> parts;
+        for (const auto& vector : flats) parts.push_back(vector->child(i));
+        children.push_back(concat(parts[0]->type(), parts));
     }
+    return Vector::tuple(type, rows, std::move(children));
 }
 
 VectorPtr flatten(const VectorPtr& vector) {

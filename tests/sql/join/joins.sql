@@ -11,3 +11,5 @@ SELECT a.x, b.x FROM (SELECT arrayJoin([1, NULL, 2]) AS x) AS a JOIN (SELECT arr
 SELECT a.x, b.y FROM (SELECT number AS x FROM numbers(4)) AS a JOIN (SELECT number AS x, number AS y FROM numbers(8)) AS b ON a.x = b.x AND b.y > 1 ORDER BY 1;
 SELECT x FROM (SELECT number AS x FROM numbers(5)) AS t WHERE x > (SELECT avg(number) FROM numbers(5)) ORDER BY x;
 SELECT x FROM (SELECT number AS x FROM numbers(5)) AS t WHERE EXISTS (SELECT 1 FROM numbers(3) AS n WHERE n.number = t.x) ORDER BY x;
+SELECT l.number, r.n, r.a, r.m, r.t FROM numbers(3) AS l LEFT JOIN (SELECT number AS n, range(number) AS a, map(number, 'x') AS m, tuple(number, 's') AS t FROM numbers(5) WHERE number * 7919 % 1000 + 1 > 1000000) AS r ON l.number = r.n ORDER BY l.number;
+SELECT l.number, r.n, r.a, r.m, r.t FROM numbers(3) AS l FULL JOIN (SELECT number AS n, range(number) AS a, map(number, 'x') AS m, tuple(number, 's') AS t FROM numbers(5) WHERE number * 7919 % 1000 + 1 > 1000000) AS r ON l.number = r.n ORDER BY l.number;
