@@ -5,6 +5,7 @@
 #include "firn/functions/arithmetic.h"
 #include "firn/functions/cast.h"
 #include "firn/functions/elementwise.h"
+#include "firn/functions/overflow.h"
 #include "firn/types/number.h"
 
 namespace firn::functions {
@@ -12,36 +13,6 @@ namespace firn::functions {
 namespace {
 
 [[noreturn]] void fail_overflow() { fail(ErrorCode::DECIMAL_OVERFLOW, "Decimal math overflow"); }
-
-template <typename T>
-bool add_overflows(T a, T b, T& out) {
-    return __builtin_add_overflow(a, b, &out);
-}
-template <typename T>
-bool subtract_overflows(T a, T b, T& out) {
-    return __builtin_sub_overflow(a, b, &out);
-}
-template <typename T>
-bool multiply_overflows(T a, T b, T& out) {
-    return __builtin_mul_overflow(a, b, &out);
-}
-
-template <>
-bool add_overflows(Int256 a, Int256 b, Int256& out) {
-    out = a + b;
-    return a.negative() == b.negative() && out.negative() != a.negative();
-}
-template <>
-bool subtract_overflows(Int256 a, Int256 b, Int256& out) {
-    out = a - b;
-    return a.negative() != b.negative() && out.negative() != a.negative();
-}
-template <>
-bool multiply_overflows(Int256 a, Int256 b, Int256& out) {
-    out = a * b;
-    if (a == Int256() || b == Int256()) return false;
-    return out.negative() != (a.negative() != b.negative()) || !(out / b == a);
-}
 
 struct Scaling {
     Arithmetic op;

@@ -345,7 +345,15 @@ Overload compare_nested(const Comparison& comparison, const TypePtr& a, const Ty
             }};
 }
 
+/// Aggregate states have no order, and equal ones may differ in their bytes.
+bool holds_states(const DataType& type) {
+    if (type.id() == TypeId::AggregateFunction) return true;
+    const auto& children = type.children();
+    return std::any_of(children.begin(), children.end(), [](const TypePtr& child) { return holds_states(*child); });
+}
+
 Overload resolve_pair(const Comparison& comparison, Argument a, Argument b) {
+    if (holds_states(*a.type) || holds_states(*b.type)) fail_types(comparison, *a.type, *b.type);
     const TypeId x = a.type->id(), y = b.type->id();
     const auto nested = [](TypeId id) { return id == TypeId::Array || id == TypeId::Map; };
     if (is_string_like(x) && is_string_like(y))

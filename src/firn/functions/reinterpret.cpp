@@ -10,10 +10,16 @@ namespace firn::functions {
 
 namespace {
 
+/// Whether values are plain bytes: of a fixed width or texts, but not, for example, aggregate states.
+bool is_bytes(const DataType& type) {
+    return type.physical() == Physical::Str ? is_string_like(type.id()) : type.value_size() != 0;
+}
+
 /// Bytes of a fixed-width value, or of a string, as a value of another type; missing bytes are zero.
 Overload resolve_reinterpret(const TypePtr& from, const TypePtr& type, const char* name) {
     const bool from_text = from->physical() == Physical::Str, to_text = type->physical() == Physical::Str;
-    if ((!from_text && from->value_size() == 0) || (!to_text && type->value_size() == 0)) fail_argument(name, *from, 0);
+    if (!is_bytes(*from) || !is_bytes(*type)) fail_argument(name, *from, 0);
+    if (from->id() == TypeId::String && type->id() == TypeId::FixedString) fail_argument(name, *from, 0);
     const size_t width = to_text ? 0 : type->value_size(), have = from_text ? 0 : from->value_size();
     return {type, [=](const KernelArguments& call) -> VectorPtr {
                 const VectorPtr flat = flatten(call[0]);
@@ -23,10 +29,16 @@ Overload resolve_reinterpret(const TypePtr& from, const TypePtr& type, const cha
                 };
                 if (to_text) {
                     StringOutput out(call.rows);
+                    std::string padded;
                     for (size_t i = 0; i < call.rows; ++i) {
                         std::string_view bytes = bytes_at(i);
-                        if (type->id() == TypeId::String)
+                        if (type->id() == TypeId::String) {
                             while (!bytes.empty() && bytes.back() == '\0') bytes.remove_suffix(1);
+                        } else {
+                            padded.assign(bytes);
+                            padded.resize(static_cast<size_t>(type->length()), '\0');
+                            bytes = padded;
+                        }
                         out.set(i, bytes);
                     }
                     return out.finish(type);

@@ -95,6 +95,9 @@ constexpr To number_cast(const From& value) {
     }
 }
 
+/// a < b with NaN behind all other numbers: an order that may sort, where `<` alone may not.
+inline bool less_nan_last(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+
 template <typename T>
 T number_min() {
     if constexpr (std::is_same_v<T, Int128>)

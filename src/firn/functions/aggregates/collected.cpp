@@ -4,6 +4,7 @@
 #include <map>
 
 #include "firn/functions/aggregates/collected.h"
+#include "firn/types/number.h"
 #include "firn/vector/row_ops.h"
 #include "firn/vector/vector_text.h"
 
@@ -288,13 +289,14 @@ double bounding_ratio(const std::vector<double>& x, const std::vector<double>& y
     return (y[static_cast<size_t>(high - x.begin())] - y[static_cast<size_t>(low - x.begin())]) / (*high - *low);
 }
 
-/// Places from 1 on; equal values share the mean of theirs.
+/// Places from 1 on; equal values share the mean of theirs. A NaN equals nothing, so each has a place of its own.
 std::vector<double> ranks(const std::vector<double>& x) {
     std::vector<size_t> order(x.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return x[a] < x[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return less_nan_last(x[a], x[b]); });
     std::vector<double> out(x.size());
     for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+        end = begin + 1;
         while (end < order.size() && x[order[end]] == x[order[begin]]) ++end;
         for (size_t i = begin; i < end; ++i) out[order[i]] = static_cast<double>(begin + 1 + end) / 2;
     }
@@ -318,10 +320,18 @@ AggregatePtr of_two(const std::string& name, Formula formula, Types types, Param
                                        });
 }
 
-/// How often values and pairs of values occur.
+/// How often values and pairs of values occur; all NaN are one value.
 struct Contingency {
-    std::map<double, double> a, b;
-    std::map<std::pair<double, double>, double> pairs;
+    struct Less {
+        using Pair = std::pair<double, double>;
+        bool operator()(double x, double y) const { return less_nan_last(x, y); }
+        bool operator()(const Pair& x, const Pair& y) const {
+            if (less_nan_last(x.first, y.first)) return true;
+            return !less_nan_last(y.first, x.first) && less_nan_last(x.second, y.second);
+        }
+    };
+    std::map<double, double, Less> a, b;
+    std::map<std::pair<double, double>, double, Less> pairs;
     double n = 0;
 
     Contingency(const std::vector<double>& x, const std::vector<double>& y) : n(static_cast<double>(x.size())) {
@@ -387,7 +397,7 @@ double level_of(const std::string& name, Parameters parameters) {
 /// Between the neighbours at level * (n + 1), counted from 1.
 double exclusive_quantile(std::vector<double> values, double level) {
     if (values.empty()) return std::nan("");
-    std::sort(values.begin(), values.end());
+    std::sort(values.begin(), values.end(), less_nan_last);
     const double place = level * (static_cast<double>(values.size()) + 1);
     if (place < 1) return values.front();
     if (place >= static_cast<double>(values.size())) return values.back();
@@ -397,7 +407,7 @@ double exclusive_quantile(std::vector<double> values, double level) {
 
 double inclusive_quantile(std::vector<double> values, double level) {
     if (values.empty()) return std::nan("");
-    std::sort(values.begin(), values.end());
+    std::sort(values.begin(), values.end(), less_nan_last);
     const double place = level * (static_cast<double>(values.size()) - 1);
     const auto below = static_cast<size_t>(place);
     if (below + 1 >= values.size()) return values.back();

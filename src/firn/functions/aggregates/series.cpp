@@ -30,19 +30,18 @@ AggregatePtr exponential_average(const std::string& name, Types types, Parameter
     expect_arguments(name, types, 2);
     expect_numbers(name, types);
     const double half_decay = number_parameter(name, parameters, 0);
-    return std::make_shared<OfAllRows>(name, types, make_type(TypeId::Float64),
-                                       [half_decay](const Values& columns, size_t, VectorBuilder& out) {
-                                           const auto values = numbers(columns[0]), times = numbers(columns[1]);
-                                           // The sum of values scaled to the latest time; the weights of all whole
-                                           // steps before it add up to `total`.
-                                           double sum = 0;
-                                           for (const size_t row : sorted_rows(*columns[1])) {
-                                               const double last = *std::max_element(times.begin(), times.end());
-                                               sum += values[row] * std::exp2((times[row] - last) / half_decay);
-                                           }
-                                           const double total = 1 / (1 - std::exp2(-1 / half_decay));
-                                           out.append<double>(values.empty() ? 0 : sum / total);
-                                       });
+    return std::make_shared<OfAllRows>(
+        name, types, make_type(TypeId::Float64), [half_decay](const Values& columns, size_t, VectorBuilder& out) {
+            const auto values = numbers(columns[0]), times = numbers(columns[1]);
+            // The sum of values scaled to the latest time; the weights of all whole
+            // steps before it add up to `total`.
+            double sum = 0;
+            const double last = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+            for (const size_t row : sorted_rows(*columns[1]))
+                sum += values[row] * std::exp2((times[row] - last) / half_decay);
+            const double total = 1 / (1 - std::exp2(-1 / half_decay));
+            out.append<double>(values.empty() ? 0 : sum / total);
+        });
 }
 
 AggregatePtr linear_regression(const std::string& name, Types types, Parameters) {
@@ -200,59 +199,78 @@ AggregatePtr make_levels(const QuantileKind& kind, const std::string& name, bool
         });
 }
 
-struct Interval {
-    double begin, end;
-};
-std::vector<Interval> intervals(const Values& columns, size_t rows) {
-    const auto begins = numbers(columns[0]), ends = numbers(columns[1]);
-    std::vector<Interval> out;
-    for (size_t i = 0; i < rows; ++i)
-        if (begins[i] < ends[i]) out.push_back({begins[i], ends[i]});
-    std::sort(out.begin(), out.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-    return out;
+/// The type of both ends of an interval: ILLEGAL_TYPE_OF_ARGUMENT unless both are one, a number of at most 64 bits, a
+/// date or a time.
+TypePtr interval_type(const std::string& name, Types types) {
+    expect_arguments(name, types, 2);
+    const TypeId id = types[0]->id();
+    const bool narrow = is_integer(id) && integer_bits(id) <= 64;
+    if (!narrow && !is_float(id) && !is_date_or_time(id) && id != TypeId::Bool) illegal_argument(name, types[0]);
+    if (!same_type(types[0], types[1])) illegal_argument(name, types[1]);
+    return types[0];
 }
 
-/// Appends a double to a builder of any number, date or time type.
-void append_number(VectorBuilder& out, double value) {
-    dispatch_fixed(out.type()->physical(), [&]<typename T>() {
-        if constexpr (std::is_arithmetic_v<T>) out.append<T>(static_cast<T>(value));
+/// Calls f with the intervals that are not empty, pairs of values of the type's own C++ type, in the order of where they
+/// begin.
+template <typename F>
+void with_intervals(const Values& columns, size_t rows, const F& f) {
+    const VectorPtr begins = flatten(columns[0]), ends = flatten(columns[1]);
+    dispatch_fixed(begins->type()->physical(), [&]<typename T>() {
+        if constexpr (std::is_arithmetic_v<T>) {
+            std::vector<std::pair<T, T>> intervals;
+            for (size_t i = 0; i < rows; ++i) {
+                const T begin = begins->values<T>()[i], end = ends->values<T>()[i];
+                if (begin < end) intervals.emplace_back(begin, end);
+            }
+            std::sort(intervals.begin(), intervals.end());
+            f(intervals);
+        }
     });
 }
 
 AggregatePtr interval_length(const std::string& name, Types types, Parameters) {
-    expect_arguments(name, types, 2);
-    const TypePtr result = is_float(types[0]->id()) ? make_type(TypeId::Float64) : make_type(TypeId::UInt64);
+    const TypePtr result = make_type(is_float(interval_type(name, types)->id()) ? TypeId::Float64 : TypeId::UInt64);
     return std::make_shared<OfAllRows>(name, types, result, [](const Values& columns, size_t rows, VectorBuilder& out) {
-        double length = 0, reached = -HUGE_VAL;
-        for (const auto& [begin, end] : intervals(columns, rows)) {
-            length += std::max(0.0, end - std::max(begin, reached));
-            reached = std::max(reached, end);
-        }
-        append_number(out, length);
+        with_intervals(columns, rows, [&]<typename T>(const std::vector<std::pair<T, T>>& intervals) {
+            using Length = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+            Length length = 0;
+            const T* reached = nullptr;
+            for (const auto& [begin, end] : intervals) {
+                if (reached && end <= *reached) continue;
+                const T from = reached ? std::max(begin, *reached) : begin;
+                length += static_cast<Length>(end) - static_cast<Length>(from);
+                reached = &end;
+            }
+            out.append<Length>(length);
+        });
     });
 }
 
 /// How many intervals hold one point at most; or the first such point.
 AggregatePtr max_intersections(const std::string& name, bool position, Types types, Parameters) {
-    expect_arguments(name, types, 2);
-    const TypePtr result = position ? types[0] : make_type(TypeId::UInt64);
-    return std::make_shared<OfAllRows>(name, types, result,
-                                       [position](const Values& columns, size_t rows, VectorBuilder& out) {
-                                           std::map<double, int64_t> changes;
-                                           for (const auto& [begin, end] : intervals(columns, rows)) {
-                                               ++changes[begin];
-                                               --changes[end];
-                                           }
-                                           int64_t now = 0, most = 0;
-                                           double where = 0;
-                                           for (const auto& [point, change] : changes) {
-                                               now += change;
-                                               if (now <= most) continue;
-                                               most = now;
-                                               where = point;
-                                           }
-                                           append_number(out, position ? where : static_cast<double>(most));
-                                       });
+    const TypePtr type = interval_type(name, types), result = position ? type : make_type(TypeId::UInt64);
+    return std::make_shared<OfAllRows>(
+        name, types, result, [position](const Values& columns, size_t rows, VectorBuilder& out) {
+            with_intervals(columns, rows, [&]<typename T>(const std::vector<std::pair<T, T>>& intervals) {
+                std::map<T, int64_t> changes;
+                for (const auto& [begin, end] : intervals) {
+                    ++changes[begin];
+                    --changes[end];
+                }
+                int64_t now = 0, most = 0;
+                T where{};
+                for (const auto& [point, change] : changes) {
+                    now += change;
+                    if (now <= most) continue;
+                    most = now;
+                    where = point;
+                }
+                if (position)
+                    out.append<T>(where);
+                else
+                    out.append<uint64_t>(static_cast<uint64_t>(most));
+            });
+        });
 }
 
 /// 1 for the first condition where it ever holds, and for each other that holds

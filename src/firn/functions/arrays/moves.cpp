@@ -55,11 +55,16 @@ Overload resolve_move(ArgumentList arguments, const FunctionContext& context, co
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*array, i);
                     const int64_t size = range.size();
-                    const int64_t by = left ? places->values<int64_t>()[i] : -places->values<int64_t>()[i];
+                    const int64_t given = places->values<int64_t>()[i];
+                    if (given == INT64_MIN)
+                        fail(ErrorCode::VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE, "Shift number {} is out of range", given);
+                    // As far as size places all is shifted out; before j is added, for which there may be no room.
+                    const int64_t kept = rotate ? given % std::max<int64_t>(size, 1) : std::clamp(given, -size, size);
+                    const int64_t by = left ? kept : -kept;
                     const uint32_t fill = filler ? children.start[1] + static_cast<uint32_t>(i) : kNoRow;
                     for (int64_t j = 0; j < size; ++j) {
-                        const int64_t from = rotate ? ((j + by % size) % size + size) % size : j + by;
-                        const bool inside = from >= 0 && from < size && by < size && by > -size;
+                        const int64_t from = rotate ? ((j + by) % size + size) % size : j + by;
+                        const bool inside = from >= 0 && from < size;
                         out.pick(rotate || inside ? range.begin + static_cast<uint32_t>(from) : fill);
                     }
                     out.end_row();
@@ -479,8 +484,10 @@ Overload resolve_reduce_in_ranges(ArgumentList arguments, const FunctionContext&
                         for (uint32_t j = mine.begin; j < mine.end; ++j, ++pieces) {
                             const int64_t first = firsts[j] > 0 ? firsts[j] - 1 : firsts[j] < 0 ? size + firsts[j] : 0;
                             const int64_t begin = std::clamp<int64_t>(first, 0, size);
+                            // What lies behind the array's end counts no more, and the sum could overflow.
+                            const int64_t length = std::min(lengths[j], first > 0 ? size - begin : INT64_MAX);
                             const int64_t end = std::clamp<int64_t>(
-                                lengths[j] >= 0 ? first + lengths[j] : size + lengths[j], begin, size);
+                                length >= 0 ? std::min(first, size) + length : size + length, begin, size);
                             for (int64_t k = begin; k < end; ++k) picker.pick(range.begin + static_cast<uint32_t>(k));
                             picker.end_row();
                         }

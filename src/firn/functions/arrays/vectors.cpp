@@ -9,6 +9,7 @@
 #include "firn/functions/arrays/composed.h"
 #include "firn/functions/elementwise.h"
 #include "firn/functions/registration.h"
+#include "firn/types/number.h"
 #include "firn/vector/builder.h"
 
 namespace firn::functions {
@@ -195,11 +196,12 @@ double cosine_distance(std::span<const double> a, std::span<const double> b) {
     return 1 - product / (norm_of(a, VectorNorm::L2, 2) * norm_of(b, VectorNorm::L2, 2));
 }
 
-/// Indices in descending order of the values.
+/// Indices in descending order of the values, those of NaN last.
 std::vector<size_t> descending(std::span<const double> values) {
     std::vector<size_t> order(values.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] > values[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return less_nan_last(-values[a], -values[b]); });
     return order;
 }
 
@@ -211,8 +213,9 @@ void over_ties(std::span<const double> scores, std::span<const double> labels, F
     for (size_t i = 0; i < order.size();) {
         double more_positives = 0, more_negatives = 0;
         const double score = scores[order[i]];
-        for (; i < order.size() && scores[order[i]] == score; ++i)
-            (labels[order[i]] > 0 ? more_positives : more_negatives) += 1;
+        do  // a NaN does not even equal itself
+            (labels[order[i++]] > 0 ? more_positives : more_negatives) += 1;
+        while (i < order.size() && scores[order[i]] == score);
         f(positives, negatives, more_positives, more_negatives);
         positives += more_positives;
         negatives += more_negatives;
@@ -253,7 +256,10 @@ Overload resolve_area(ArgumentList arguments, const char* name, bool precision) 
                     if (scores.size() != labels.size())
                         fail(ErrorCode::BAD_ARGUMENTS,
                              "The first two arguments of function {} must be arrays of equal sizes", name);
-                    out[i] = precision ? precision_recall_area(scores, labels) : roc_area(scores, labels, scale);
+                    if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); }))
+                        out[i] = std::nan("");
+                    else
+                        out[i] = precision ? precision_recall_area(scores, labels) : roc_area(scores, labels, scale);
                 }
                 return as_result(std::move(out), type);
             }};

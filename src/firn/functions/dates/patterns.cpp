@@ -43,6 +43,8 @@ public:
     }
     /// least to most digits.
     int64_t digits(size_t least, size_t most) {
+        constexpr size_t kMostDigits = 18;  // that int64_t holds
+        if (most > kMostDigits) wrong(fmt::format("more than {} digits can not be read", kMostDigits));
         int64_t value = 0;
         size_t count = 0;
         while (count < most && at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) {
@@ -50,6 +52,7 @@ public:
             ++count;
         }
         if (count < least) wrong(fmt::format("digits are expected at position {}", at_ + 1));
+        if (value > INT32_MAX) wrong(fmt::format("{} is too large a number", value));
         return value;
     }
     void skip_spaces() {

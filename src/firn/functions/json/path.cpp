@@ -75,16 +75,16 @@ private:
     Step member() { return {Step::Kind::Member, name(), {}}; }
 
     uint32_t place() {
-        constexpr uint32_t kMost = 1000000000;
+        constexpr uint64_t kMost = 1000000000;
         skip_space();
-        uint32_t value = 0;
+        uint64_t value = 0;
         const size_t begin = at_;
         for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_) {
-            value = value * 10 + static_cast<uint32_t>(text_[at_] - '0');
+            value = value * 10 + static_cast<uint64_t>(text_[at_] - '0');
             if (value > kMost) wrong();
         }
         if (at_ == begin) wrong();
-        return value;
+        return static_cast<uint32_t>(value);
     }
     Step brackets() {
         Step step;

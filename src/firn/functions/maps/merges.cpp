@@ -174,6 +174,39 @@ Overload resolve_join(ArgumentList arguments, const FunctionContext& context, co
             }};
 }
 
+/// Keys from a first one on, and in which row of the values each is found (kNoRow: nowhere).
+struct Series {
+    std::vector<int64_t> keys;  // the bits of UInt64 keys, too
+    std::vector<uint32_t> rows;
+
+    /// Appends all keys from the least of `given` to its greatest or to `most`; of equal keys the first counts.
+    /// keys: as Int64 bits, of which `flip` makes numbers in the order of the keys.
+    void append(const int64_t* keys_given, Range given, const int64_t* most, uint64_t flip) {
+        constexpr uint64_t kMostKeys = 1 << 24;  // of all rows of a batch, which are in memory together
+        if (given.size() == 0) return;
+        sorted_.clear();
+        for (uint32_t j = given.begin; j < given.end; ++j)
+            sorted_.emplace_back(static_cast<uint64_t>(keys_given[j]) ^ flip, j);
+        std::sort(sorted_.begin(), sorted_.end());
+        const uint64_t least = sorted_.front().first;
+        const uint64_t last = most ? static_cast<uint64_t>(*most) ^ flip : sorted_.back().first;
+        if (last < least) return;
+        const uint64_t steps = last - least;
+        if (steps >= kMostKeys - std::min<uint64_t>(kMostKeys, keys.size()))
+            fail(ErrorCode::TOO_LARGE_ARRAY_SIZE, "mapPopulateSeries would make more than {} keys", kMostKeys);
+        size_t at = 0;
+        for (uint64_t step = 0; step <= steps; ++step) {
+            const uint64_t key = least + step;
+            while (at < sorted_.size() && sorted_[at].first < key) ++at;
+            keys.push_back(static_cast<int64_t>(key ^ flip));
+            rows.push_back(at < sorted_.size() && sorted_[at].first == key ? sorted_[at].second : kNoRow);
+        }
+    }
+
+private:
+    std::vector<std::pair<uint64_t, uint32_t>> sorted_;  // the keys of one row, with their places
+};
+
 /// All keys from the least to the greatest (or `max`), those that were missing with the value's default.
 Overload resolve_populate(ArgumentList arguments, const FunctionContext& context) {
     const bool is_map = arguments[0].type->id() == TypeId::Map;
@@ -191,42 +224,31 @@ Overload resolve_populate(ArgumentList arguments, const FunctionContext& context
     const bool has_most = arguments.size() > maps;
     const TypePtr type = is_map ? arguments[0].type : make_tuple_type({arguments[0].type, arguments[1].type});
     auto to_key = make_cast(make_type(TypeId::Int64), key, context);
+    CastRule exact;
+    exact.accurate = true;
+    const Cast most_to_key = has_most ? Cast(make_cast(arguments[maps].type, key, context, exact)) : Cast();
     return {type, [=](const KernelArguments& call) {
-                constexpr int64_t kMostKeys = 1 << 24;
                 const VectorPtr pair = is_map ? nullptr
                                               : Vector::tuple(make_tuple_type({call[0]->type(), call[1]->type()}),
                                                               call.rows, {flatten(call[0]), flatten(call[1])});
                 const Sides sides = sides_of(is_map ? call[0] : pair);
                 const VectorPtr keys = flatten(as_int64(sides.keys)),
-                                most = has_most ? flatten(as_int64(call[maps])) : nullptr;
-                std::vector<int64_t> series;
-                std::vector<uint32_t> rows;
+                                most = has_most ? flatten(as_int64(flatten(most_to_key(call[maps])))) : nullptr;
+                const uint64_t flip = is_unsigned_integer(key->id()) ? 0 : uint64_t{1} << 63;
+                Series series;
                 auto offsets = Buffer::allocate((call.rows + 1) * sizeof(int64_t));
                 offsets->mutable_as<int64_t>()[0] = 0;
                 for (size_t i = 0; i < call.rows; ++i) {
-                    const Range range = range_at(*sides.bounds, i);
-                    const int64_t* begin = keys->values<int64_t>() + range.begin;
-                    const int64_t* end = keys->values<int64_t>() + range.end;
-                    if (range.size()) {
-                        const int64_t least = *std::min_element(begin, end);
-                        const int64_t last = most ? most->values<int64_t>()[i] : *std::max_element(begin, end);
-                        if (last - least > kMostKeys)
-                            fail(ErrorCode::TOO_LARGE_ARRAY_SIZE, "mapPopulateSeries would make more than {} keys",
-                                 kMostKeys);
-                        for (int64_t next = least; next <= last; ++next) {
-                            const int64_t* found = std::find(begin, end, next);
-                            series.push_back(next);
-                            rows.push_back(found == end ? kNoRow : range.begin + static_cast<uint32_t>(found - begin));
-                        }
-                    }
-                    offsets->mutable_as<int64_t>()[i + 1] = static_cast<int64_t>(series.size());
+                    series.append(keys->values<int64_t>(), range_at(*sides.bounds, i),
+                                  most ? most->values<int64_t>() + i : nullptr, flip);
+                    offsets->mutable_as<int64_t>()[i + 1] = static_cast<int64_t>(series.keys.size());
                 }
-                const VectorPtr all_keys = flatten(to_key(make_vector<int64_t>(make_type(TypeId::Int64), series)));
-                const VectorPtr all_values = flatten(gather_or_default(sides.values, rows));
+                const VectorPtr all_keys = flatten(to_key(make_vector<int64_t>(make_type(TypeId::Int64), series.keys)));
+                const VectorPtr all_values = flatten(gather_or_default(sides.values, series.rows));
                 if (is_map)
                     return Vector::array(
                         type, call.rows, std::move(offsets),
-                        Vector::tuple(make_tuple_type({key, value}), rows.size(), {all_keys, all_values}));
+                        Vector::tuple(make_tuple_type({key, value}), series.rows.size(), {all_keys, all_values}));
                 const BufferPtr shared = std::move(offsets);
                 return Vector::tuple(type, call.rows,
                                      {Vector::array(type->child(0), call.rows, shared, all_keys),

@@ -8,6 +8,7 @@
 #include "firn/functions/cast.h"
 #include "firn/functions/declare.h"
 #include "firn/functions/elementwise.h"
+#include "firn/functions/overflow.h"
 #include "firn/functions/registration.h"
 #include "firn/types/number.h"
 #include "firn/types/value_text.h"
@@ -43,6 +44,15 @@ Overload resolve_or_null(ArgumentList arguments, const FunctionContext& context,
             }};
 }
 
+/// a * b of decimals with the most digits there are, or DECIMAL_OVERFLOW.
+Int256 decimal_product(const char* name, Int256 a, Int256 b) {
+    const Int256& end = wide_power_of_ten(76);
+    Int256 out;
+    if (multiply_overflows<Int256>(a, b, out) || out >= end || out <= -end)
+        fail(ErrorCode::DECIMAL_OVERFLOW, "Decimal math overflow in function {}", name);
+    return out;
+}
+
 /// The product or quotient with `scale` decimal digits, the others cut off.
 Overload resolve_decimal(ArgumentList arguments, const FunctionContext& context, bool divide) {
     const char* name = divide ? "divideDecimal" : "multiplyDecimal";
@@ -71,12 +81,13 @@ Overload resolve_decimal(ArgumentList arguments, const FunctionContext& context,
                     const Int256 y = b->values<Int256>()[i];
                     if (divide && y == Int256()) fail(ErrorCode::ILLEGAL_DIVISION, "Division by zero");
                     if (divide) {
-                        if (shift > 0) x = x * wide_power_of_ten(shift);
+                        if (shift > 0) x = decimal_product(name, x, wide_power_of_ten(shift));
                         x = x / y;
                         if (shift < 0) x = x / wide_power_of_ten(-shift);
                     } else {
-                        x = x * y;
-                        x = shift < 0 ? x / wide_power_of_ten(-shift) : x * wide_power_of_ten(shift);
+                        x = decimal_product(name, x, y);
+                        x = shift < 0 ? x / wide_power_of_ten(-shift)
+                                      : decimal_product(name, x, wide_power_of_ten(shift));
                     }
                     out[i] = x;
                 }

@@ -279,12 +279,13 @@ uint8_t is_in_range(const StringRef& address, const StringRef& network) {
         fail(ErrorCode::CANNOT_PARSE_TEXT, "The text '{}' is no network: no slash", text);
     const std::string_view base = text.substr(0, slash);
     const UInt128 first = require_address(base), wanted = require_address(address.view());
-    int64_t bits = 0;
+    const int most = is_short(base) ? 32 : 128;
+    int bits = 0;
     for (const char c : text.substr(slash + 1)) {
-        if (c < '0' || c > '9') bits = 1000;
-        bits = bits * 10 + (c - '0');
+        bits = c < '0' || c > '9' ? most + 1 : bits * 10 + (c - '0');
+        if (bits > most) break;
     }
-    if (bits > (is_short(base) ? 32 : 128) || slash + 1 == text.size())
+    if (bits > most || slash + 1 == text.size())
         fail(ErrorCode::CANNOT_PARSE_TEXT, "The text '{}' is no network: wrong length", text);
     if (is_short(base) != is_short(address.view())) return 0;
     if (is_short(base)) bits += 96;

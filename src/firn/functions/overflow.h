@@ -1,0 +1,38 @@
+// Arithmetic of signed integers that says whether the result overflows; 256 bits, which compilers know nothing of, too.
+#pragma once
+
+#include "firn/types/number.h"
+
+namespace firn::functions {
+
+template <typename T>
+bool add_overflows(T a, T b, T& out) {
+    return __builtin_add_overflow(a, b, &out);
+}
+template <typename T>
+bool subtract_overflows(T a, T b, T& out) {
+    return __builtin_sub_overflow(a, b, &out);
+}
+template <typename T>
+bool multiply_overflows(T a, T b, T& out) {
+    return __builtin_mul_overflow(a, b, &out);
+}
+
+template <>
+inline bool add_overflows(Int256 a, Int256 b, Int256& out) {
+    out = a + b;
+    return a.negative() == b.negative() && out.negative() != a.negative();
+}
+template <>
+inline bool subtract_overflows(Int256 a, Int256 b, Int256& out) {
+    out = a - b;
+    return a.negative() != b.negative() && out.negative() != a.negative();
+}
+template <>
+inline bool multiply_overflows(Int256 a, Int256 b, Int256& out) {
+    out = a * b;
+    if (a == Int256() || b == Int256()) return false;
+    return out.negative() != (a.negative() != b.negative()) || !(out / b == a);
+}
+
+}  // namespace firn::functions
