@@ -112,8 +112,6 @@ void use_azure(storage::StorageAccess& access, const Properties& properties, con
         access.azure.account_key = options.password;
     }
     if (!options.storage_endpoint.empty()) access.azure.account_url = options.storage_endpoint;
-    if (access.azure.account_key.empty() && access.azure.sas_token.empty())
-        access.azure.token = storage::azure_environment_token();
 }
 
 }  // namespace

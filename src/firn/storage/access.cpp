@@ -1,5 +1,6 @@
 #include "firn/storage/access.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <list>
 #include <map>
@@ -111,8 +112,10 @@ std::shared_ptr<ObjectStore> make_hdfs(const StorageAccess& access, std::string_
 class Router final : public ObjectStore {
 public:
     explicit Router(StorageAccess access) : access_(std::move(access)) {
-        identity_ = access_.credentials ? fmt::format("storage {}", static_cast<const void*>(this))
-                                        : "storage " + sha256_hex(access_.sharing_key()).substr(0, 32);
+        // One that is not shared with any other has a name that none before it had: caches outlive stores.
+        static std::atomic<uint64_t> unshared{0};
+        const std::string key = access_.sharing_key();
+        identity_ = key.empty() ? fmt::format("storage {}", ++unshared) : "storage " + sha256_hex(key).substr(0, 32);
     }
 
     using ObjectStore::open;
