@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "firn/base/error.h"
+#include "firn/storage/url.h"
 
 namespace firn::table {
 namespace {
@@ -70,12 +71,23 @@ const std::string& Disk::root() const {
     return find("endpoint");
 }
 
+std::string_view Disk::relative(std::string_view path) const {
+    const std::string_view given = path;
+    std::string_view whole = root();
+    while (whole.ends_with('/')) whole.remove_suffix(1);
+    // A whole path below the root may be given too.
+    if (path.starts_with(whole) && (path.size() == whole.size() || path[whole.size()] == '/'))
+        path.remove_prefix(whole.size());
+    // Addresses of services are decoded later.
+    if (climbs_out(path) || (kind != Kind::Local && climbs_out(storage::percent_decode(path))))
+        fail(ErrorCode::BAD_ARGUMENTS, "Path '{}' is not inside disk {}", given, name);
+    while (path.starts_with('/')) path.remove_prefix(1);
+    return path;
+}
+
 std::string Disk::inside(std::string_view path) const {
-    if (climbs_out(path)) fail(ErrorCode::BAD_ARGUMENTS, "Path '{}' is not inside disk {}", path, name);
+    path = relative(path);
     std::string whole = root();
-    // A whole path below the root is taken as it is.
-    if (path.substr(0, whole.size()) == whole) return std::string(path);
-    while (!path.empty() && path.front() == '/') path.remove_prefix(1);
     if (path.empty()) return whole;
     if (!whole.ends_with('/')) whole += '/';
     return whole.append(path);

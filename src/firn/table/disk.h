@@ -24,6 +24,9 @@ struct Disk {
     std::string table_function() const;
     /// The root that paths are relative to: `path` of a local disk, `endpoint` of others.
     const std::string& root() const;
+    /// What of a path, given from the root or whole, is below the root, without a slash before it; BAD_ARGUMENTS for one
+    /// that climbs out.
+    std::string_view relative(std::string_view path) const;
     /// A path inside the disk, as the table function takes it; BAD_ARGUMENTS for one that climbs out.
     std::string inside(std::string_view path) const;
 };

@@ -425,7 +425,7 @@ LocationArguments location_on_disk(const TableCall& call, const Disk& disk) {
             break;
         case Disk::Kind::Azure:
             rename("container_name", "container");
-            values["blob_path"] = join_path(values["blob_path"], path);
+            values["blob_path"] = join_path(values["blob_path"], disk.relative(path));
             values.erase("endpoint");
             break;
         default:
