@@ -87,15 +87,20 @@ std::string RemoteFile::etag() const {
     return etag_;
 }
 
-void RemoteFile::saw_etag(const HttpReply& reply) const {
-    const auto seen = reply.headers.get("etag");
-    if (!seen) return;
+void RemoteFile::saw_etag(std::string_view seen) const {
+    if (seen.empty()) return;
     std::lock_guard lock(mutex_);
-    if (etag_.empty()) etag_ = *seen;
-    if (etag_ != *seen) {
+    if (etag_.empty()) etag_ = seen;
+    if (etag_ != seen) {
         fail(ErrorCode::S3_OBJECT_CHANGED_DURING_READ,
-             "{} was replaced while it was read: its etag was {}, now it is {}", info_.path, etag_, *seen);
+             "{} was replaced while it was read: its etag was {}, now it is {}", info_.path, etag_, seen);
     }
+}
+
+const BufferPtr& RemoteFile::bytes_of(RemotePiece& piece) const {
+    const BufferPtr& bytes = piece.wait(info_.path);
+    saw_etag(piece.etag_seen_);
+    return bytes;
 }
 
 std::string RemoteFile::cache_key() const {
@@ -128,7 +133,7 @@ BufferPtr RemoteFile::whole() const {
     const auto piece = whole_under_way();
     BufferPtr bytes;
     try {
-        bytes = piece->wait(info_.path);
+        bytes = bytes_of(*piece);
     } catch (...) {
         std::lock_guard lock(mutex_);
         if (whole_piece_ == piece) whole_piece_.reset();
@@ -218,7 +223,7 @@ void RemoteFile::read_now(uint64_t offset, std::span<uint8_t> out) const {
     for (size_t i = 0; i < parts; ++i) {
         const HttpReply reply = store_->finish(*exchanges[i], info_.path, "read");
         if (!reply.ok()) store_->fail_reply(reply, info_.path, "read");
-        saw_etag(reply);
+        saw_etag(reply.headers.get("etag").value_or(""));
         if (reply.received != sizes[i]) {
             fail(ErrorCode::CANNOT_READ_ALL_DATA, "{}: {} bytes were asked for, the service gave {}", info_.path,
                  sizes[i], reply.received);
@@ -248,7 +253,7 @@ void RemoteFile::read_at(uint64_t offset, std::span<uint8_t> out) const {
             read_now(offset, out);
             break;
         }
-        const BufferPtr& bytes = piece->wait(info_.path);
+        const BufferPtr& bytes = bytes_of(*piece);
         count_event(ProfileEvent::StoragePrefetchHits);
         const uint64_t inside = offset - piece->range().offset;
         const size_t size = static_cast<size_t>(std::min<uint64_t>(out.size(), piece->range().length - inside));
@@ -268,7 +273,7 @@ BufferPtr RemoteFile::read_buffer(uint64_t offset, uint64_t length) const {
     if (const auto piece = find_piece(offset)) {
         const uint64_t inside = offset - piece->range().offset;
         if (length <= piece->range().length - inside) {
-            const BufferPtr& bytes = piece->wait(info_.path);
+            const BufferPtr& bytes = bytes_of(*piece);
             count_event(ProfileEvent::StoragePrefetchHits);
             return Buffer::wrap(bytes->data() + inside, length, bytes);
         }

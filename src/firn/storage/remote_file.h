@@ -26,7 +26,7 @@ private:
     MutableBufferPtr buffer_;
     BufferPtr done_;
     std::exception_ptr error_;
-    std::string etag_seen_;
+    std::string etag_seen_;                   // once done
     std::unique_ptr<HttpExchange> exchange_;  // after buffer_, so that it ends before the buffer goes
 };
 
@@ -53,7 +53,10 @@ private:
     void keep_tail(uint64_t offset, std::span<const uint8_t> bytes) const;
     void read_now(uint64_t offset, std::span<uint8_t> out) const;
     std::string etag() const;
-    void saw_etag(const HttpReply& reply) const;
+    /// Remembers the first etag; fails for another than it: the object was replaced.
+    void saw_etag(std::string_view seen) const;
+    /// Waits for a piece of this object as it was at first.
+    const BufferPtr& bytes_of(RemotePiece& piece) const;
     std::string cache_key() const;
 
     std::shared_ptr<const RemoteStore> store_;

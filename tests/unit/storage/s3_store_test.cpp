@@ -108,6 +108,32 @@ TEST(S3Store, AChangedObjectIsAnError) {
     EXPECT_EQ(code_of([&] { ignoring->read_at(1000, out); }), ErrorCode::S3_OBJECT_CHANGED_DURING_READ);
 }
 
+TEST(S3Store, AChangedObjectIsAnErrorWhenReadAhead) {
+    const std::string part(400, 'x');
+    ScriptedServer server({{http_reply(206, part, "ETag: \"1\"\r\n")}, {http_reply(206, part, "ETag: \"2\"\r\n")}});
+    ObjectInfo known;
+    known.size = 10 << 20;
+    const auto file = store_at(server)->open("s3://bucket/large4", known);
+    std::array<uint8_t, 400> out;
+    const auto first = file->read_ahead({{0, 400}});
+    file->read_at(0, out);
+    const auto second = file->read_ahead({{5 << 20, 400}});
+    EXPECT_EQ(code_of([&] { file->read_at(5 << 20, out); }), ErrorCode::S3_OBJECT_CHANGED_DURING_READ);
+    EXPECT_EQ(code_of([&] { file->read_buffer(5 << 20, 400); }), ErrorCode::S3_OBJECT_CHANGED_DURING_READ);
+}
+
+TEST(S3Store, StoragesOfTheirOwnShareNoCache) {
+    StorageAccess own;
+    own.azure.token = azure_environment_token();
+    EXPECT_NE(open_storage(own)->identity(), open_storage(own)->identity());
+    StorageAccess lent;
+    lent.credentials = fixed_credentials({"key", "topsecret", ""});
+    EXPECT_NE(open_storage(lent)->identity(), open_storage(lent)->identity());
+    EXPECT_NE(open_storage(lent)->identity(), open_storage(own)->identity());
+    const StorageAccess shared;
+    EXPECT_EQ(open_storage(shared)->identity(), open_storage(shared)->identity());
+}
+
 TEST(S3Store, Errors) {
     for (const auto& [status, code, wanted] :
          {std::tuple(404, "NoSuchKey", ErrorCode::FILE_DOESNT_EXIST),
