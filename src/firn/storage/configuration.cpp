@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include <yaml-cpp/yaml.h>
 
@@ -137,6 +139,11 @@ ConfigurationNode parse_yaml_configuration(const std::string& text, std::string_
 void merge_configuration(ConfigurationNode& base, ConfigurationNode other) {
     if (!other.text.empty()) base.text = other.text;
     for (const auto& [name, value] : other.attributes) base.attributes[name] = value;
+    // Before children are moved away, and their names with them.
+    std::set<std::string> lists;
+    for (const ConfigurationNode* node : {&std::as_const(base), &std::as_const(other)})
+        for (const auto& child : node->children)
+            if (count_named(*node, child.name) > 1) lists.insert(child.name);
     for (auto& child : other.children) {
         const auto same = std::find_if(base.children.begin(), base.children.end(),
                                        [&](const ConfigurationNode& node) { return node.name == child.name; });
@@ -146,7 +153,7 @@ void merge_configuration(ConfigurationNode& base, ConfigurationNode other) {
             base.children.push_back(std::move(child));
         } else if (child.attributes.contains("replace")) {
             *same = std::move(child);
-        } else if (count_named(base, child.name) > 1 || count_named(other, child.name) > 1) {
+        } else if (lists.contains(child.name)) {
             base.children.push_back(std::move(child));
         } else {
             merge_configuration(*same, std::move(child));

@@ -50,6 +50,14 @@ TEST(Configuration, TextFromTheEnvironment) {
               ErrorCode::BAD_ARGUMENTS);
 }
 
+TEST(Configuration, ListsOfTheSecondFileStayLists) {
+    auto base = parse_xml_configuration("<c><one>0</one></c>", "x");
+    merge_configuration(base, parse_xml_configuration("<c><p>1</p><p>2</p><p>3</p><one>1</one><one>2</one></c>", "y"));
+    std::string all;
+    for (const auto& child : base.children) all += child.name + child.text + " ";
+    EXPECT_EQ(all, "one0 p1 p2 p3 one1 one2 ");
+}
+
 TEST(Configuration, DamagedFilesAreErrors) {
     EXPECT_EQ(failure_code([] { parse_xml_configuration("<a><b></a>", "x"); }), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(failure_code([] { parse_yaml_configuration("a: [1, 2", "y"); }), ErrorCode::INCORRECT_DATA);
