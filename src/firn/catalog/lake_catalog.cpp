@@ -26,26 +26,39 @@ Namespace split_levels(std::string_view text) {
     return levels;
 }
 
+/// Goes on to the page that a reply names; false at the end. A service that names one again would have no end.
+bool next_page(std::string& page, std::set<std::string>& pages, std::string next) {
+    page = std::move(next);
+    if (page.empty()) return false;
+    if (!pages.insert(page).second)
+        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "The catalog's list has no end: it names the page '{}' again", page);
+    return true;
+}
+
 /// Goes through a namespace and those in it; false once `visit` has had enough.
 bool visit_namespace(LakeCatalog& catalog, const Namespace& levels,
                      const std::function<bool(const TableIdentifier&)>& visit) {
     std::string page;
+    std::set<std::string> pages;
+    bool more = false;
     do {
         check_cancelled();
-        const auto tables = catalog.list_tables(levels, page);
+        auto tables = catalog.list_tables(levels, page);
         for (const auto& table : tables.items)
             if (!visit(table)) return false;
-        page = tables.next;
-    } while (!page.empty());
+        more = next_page(page, pages, std::move(tables.next));
+    } while (more);
     return true;
 }
 
 bool visit_below(LakeCatalog& catalog, const Namespace& parent, std::set<Namespace>& seen,
                  const std::function<bool(const TableIdentifier&)>& visit) {
     std::string page;
+    std::set<std::string> pages;
+    bool more = false;
     do {
         check_cancelled();
-        const auto children = catalog.list_namespaces(parent, page);
+        auto children = catalog.list_namespaces(parent, page);
         for (const auto& child : children.items) {
             if (!seen.insert(child).second) continue;
             if (!visit_namespace(catalog, child, visit)) return false;
@@ -53,8 +66,8 @@ bool visit_below(LakeCatalog& catalog, const Namespace& parent, std::set<Namespa
                 !visit_below(catalog, child, seen, visit))
                 return false;
         }
-        page = children.next;
-    } while (!page.empty());
+        more = next_page(page, pages, std::move(children.next));
+    } while (more);
     return true;
 }
 

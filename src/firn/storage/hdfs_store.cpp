@@ -247,8 +247,13 @@ std::string HdfsStore::write_temporary(std::string_view path, std::span<const ui
     put.url = location;
     put.body_view = bytes;
     put.headers.set("Content-Type", "application/octet-stream");
-    const HttpReply written = send(std::move(put), path, "write");
-    if (!written.ok()) fail_reply(written, path, "write");
+    try {
+        const HttpReply written = send(std::move(put), path, "write");
+        if (!written.ok()) fail_reply(written, path, "write");
+    } catch (...) {
+        drop_temporary(temporary);
+        throw;
+    }
     return temporary;
 }
 
@@ -267,14 +272,33 @@ bool HdfsStore::rename(const std::string& from, std::string_view to, bool overwr
 }
 
 void HdfsStore::put(std::string_view path, std::span<const uint8_t> bytes) {
-    rename(write_temporary(path, bytes), path, true);
+    const std::string temporary = write_temporary(path, bytes);
+    try {
+        rename(temporary, path, true);
+    } catch (...) {
+        drop_temporary(temporary);
+        throw;
+    }
 }
 
 bool HdfsStore::put_if_absent(std::string_view path, std::span<const uint8_t> bytes) {
     const std::string temporary = write_temporary(path, bytes);
-    if (rename(temporary, path, false)) return true;
-    remove(temporary);
-    return false;
+    bool renamed = false;
+    try {
+        renamed = rename(temporary, path, false);
+    } catch (...) {
+        drop_temporary(temporary);
+        throw;
+    }
+    if (!renamed) drop_temporary(temporary);
+    return renamed;
+}
+
+void HdfsStore::drop_temporary(const std::string& temporary) noexcept {
+    try {
+        remove(temporary);
+    } catch (...) {  // what the write has to say matters more
+    }
 }
 
 bool HdfsStore::remove(std::string_view path) {

@@ -45,6 +45,7 @@ private:
     HttpRequest request(std::string method, std::string_view path, std::string_view operation) const;
     HttpReply send(HttpRequest request, std::string_view path, std::string_view doing) const;
     void list_folder(const std::string& folder, bool recursive, int depth, std::vector<ObjectInfo>& out) const;
+    void drop_temporary(const std::string& temporary) noexcept;
     std::string write_temporary(std::string_view path, std::span<const uint8_t> bytes);
     bool rename(const std::string& from, std::string_view to, bool overwrite);
 

@@ -24,6 +24,23 @@ TEST(CatalogNames, LikeliestReadingComesFirst) {
     EXPECT_EQ(flat[1], (TableIdentifier{{"a"}, "b.c"}));
 }
 
+/// Names one page after the other, and the last one again and again.
+class EndlessCatalog final : public LakeCatalog {
+public:
+    Page<Namespace> list_namespaces(const Namespace&, const std::string&) override { return {{{"n"}}, ""}; }
+    Page<TableIdentifier> list_tables(const Namespace& levels, const std::string& page) override {
+        return {{{levels, "t" + page}}, page.empty() ? "1" : "2"};
+    }
+    std::optional<LoadedTable> load_table(const TableIdentifier&) override { return std::nullopt; }
+};
+
+TEST(CatalogLists, OneWithoutAnEndIsAnError) {
+    EndlessCatalog catalog;
+    EXPECT_EQ(failure_code([&] { catalog.each_table([](const TableIdentifier&) { return true; }); }),
+              ErrorCode::ICEBERG_CATALOG_ERROR);
+    EXPECT_NO_THROW(catalog.each_table([](const TableIdentifier& table) { return table.table != "t1"; }));
+}
+
 TEST(CatalogNames, NamesWithoutNamespaceAreNone) {
     for (const char* name : {"", "t", ".t", "t.", "."}) EXPECT_TRUE(readings_of(name, true).empty()) << name;
 }
