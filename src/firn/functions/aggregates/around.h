@@ -1,10 +1,17 @@
 // The base of aggregate functions around another one: of combinators and of the rules for NULLs.
 #pragma once
 
+#include <algorithm>
+
 #include "firn/functions/aggregate.h"
 #include "firn/vector/row_ops.h"
 
 namespace firn::functions {
+
+/// Bytes that a state takes among others, each where any type may begin.
+inline size_t padded_size(const AggregateFunction& function) {
+    return std::max<size_t>(16, (function.state_size() + 15) / 16 * 16);
+}
 
 /// Passes everything on to `inner`, whose state it shares; what derives from it changes what goes in or comes out.
 class Around : public AggregateFunction {

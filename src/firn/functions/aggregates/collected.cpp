@@ -72,6 +72,16 @@ std::vector<size_t> sorted_rows(const Vector& column) {
     return order;
 }
 
+void add_collected(AggregateRegistry& registry, std::string name, bool null_when_empty, MakeCollected make,
+                   std::vector<std::string> aliases) {
+    registry.add({.name = name,
+                  .aliases = std::move(aliases),
+                  .null_when_empty = null_when_empty,
+                  .resolve = [name, make](std::span<const TypePtr> types, std::span<const VectorPtr> parameters) {
+                      return make(name, types, parameters);
+                  }});
+}
+
 namespace {
 
 using Values = OfAllRows::Values;
@@ -386,103 +396,38 @@ AggregatePtr sum_count(const std::string& name, Types types, Parameters) {
                                        });
 }
 
-double level_of(const std::string& name, Parameters parameters) {
-    const double level = parameters.empty() ? 0.5 : numbers(parameters[0])[0];
-    if (!(level >= 0 && level <= 1))
-        fail(ErrorCode::PARAMETER_OUT_OF_BOUND, "Quantile level is out of range [0..1] for aggregate function {}",
-             name);
-    return level;
-}
-
-/// Between the neighbours at level * (n + 1), counted from 1.
-double exclusive_quantile(std::vector<double> values, double level) {
-    if (values.empty()) return std::nan("");
-    std::sort(values.begin(), values.end(), less_nan_last);
-    const double place = level * (static_cast<double>(values.size()) + 1);
-    if (place < 1) return values.front();
-    if (place >= static_cast<double>(values.size())) return values.back();
-    const auto below = static_cast<size_t>(place);
-    return values[below - 1] + (place - static_cast<double>(below)) * (values[below] - values[below - 1]);
-}
-
-double inclusive_quantile(std::vector<double> values, double level) {
-    if (values.empty()) return std::nan("");
-    std::sort(values.begin(), values.end(), less_nan_last);
-    const double place = level * (static_cast<double>(values.size()) - 1);
-    const auto below = static_cast<size_t>(place);
-    if (below + 1 >= values.size()) return values.back();
-    return values[below] + (place - static_cast<double>(below)) * (values[below + 1] - values[below]);
-}
-
-AggregatePtr quantile_exclusive(const std::string& name, Types types, Parameters parameters) {
-    expect_arguments(name, types, 1);
-    expect_numbers(name, types);
-    const double level = level_of(name, parameters);
-    if (level == 0 || level == 1) fail(ErrorCode::BAD_ARGUMENTS, "{} cannot take the levels 0 and 1", name);
-    return std::make_shared<OfAllRows>(name, types, make_type(TypeId::Float64),
-                                       [level](const Values& columns, size_t, VectorBuilder& out) {
-                                           out.append<double>(exclusive_quantile(numbers(columns[0]), level));
-                                       });
-}
-
-/// The second argument only decides which rows a sample takes: here all are
-/// taken.
-AggregatePtr quantile_deterministic(const std::string& name, Types types, Parameters parameters) {
-    expect_arguments(name, types, 2);
-    expect_numbers(name, types.first(1));
-    const double level = level_of(name, parameters);
-    return std::make_shared<OfAllRows>(name, types, make_type(TypeId::Float64),
-                                       [level](const Values& columns, size_t, VectorBuilder& out) {
-                                           out.append<double>(inclusive_quantile(numbers(columns[0]), level));
-                                       });
-}
-
 }  // namespace
 
 void register_collected(AggregateRegistry& registry) {
-    using Make = std::function<AggregatePtr(const std::string&, Types, Parameters)>;
-    const auto add = [&](std::string name, bool null_when_empty, Make make, std::vector<std::string> aliases = {}) {
-        registry.add(
-            {.name = name,
-             .aliases = std::move(aliases),
-             .null_when_empty = null_when_empty,
-             .resolve = [name, make](Types types, Parameters parameters) { return make(name, types, parameters); }});
-    };
-    const auto two = [](Formula formula) -> Make {
+    const auto two = [](Formula formula) -> MakeCollected {
         return [formula](const std::string& name, Types types, Parameters parameters) {
             return of_two(name, formula, types, parameters);
         };
     };
-    add("groupArraySorted", false, group_array_sorted);
+    add_collected(registry, "groupArraySorted", false, group_array_sorted);
     for (const bool average : {false, true})
-        add(average ? "groupArrayMovingAvg" : "groupArrayMovingSum", false,
-            [average](const std::string& name, Types types, Parameters parameters) {
-                return moving(name, average, types, parameters);
-            });
-    add("groupArrayInsertAt", false, group_array_insert_at);
-    add("groupArrayIntersect", false, group_array_intersect);
-    add("groupConcat", true, group_concat, {"group_concat", "string_agg"});
-    add("singleValueOrNull", true, single_value_or_null);
-    add("uniqUpTo", false, uniq_up_to);
-    add("groupBitmap", false, group_bitmap);
+        add_collected(registry, average ? "groupArrayMovingAvg" : "groupArrayMovingSum", false,
+                      [average](const std::string& name, Types types, Parameters parameters) {
+                          return moving(name, average, types, parameters);
+                      });
+    add_collected(registry, "groupArrayInsertAt", false, group_array_insert_at);
+    add_collected(registry, "groupArrayIntersect", false, group_array_intersect);
+    add_collected(registry, "groupConcat", true, group_concat, {"group_concat", "string_agg"});
+    add_collected(registry, "singleValueOrNull", true, single_value_or_null);
+    add_collected(registry, "uniqUpTo", false, uniq_up_to);
+    add_collected(registry, "groupBitmap", false, group_bitmap);
     for (const bool by_time : {false, true})
-        add(by_time ? "deltaSumTimestamp" : "deltaSum", true,
-            [by_time](const std::string& name, Types types, Parameters parameters) {
-                return delta_sum(name, by_time, types, parameters);
-            });
-    add("avgWeighted", true, two(weighted_average));
-    add("boundingRatio", true, two(bounding_ratio));
-    add("rankCorr", true, two(rank_correlation));
-    add("cramersV", true, two(cramers_v));
-    add("contingency", true, two(contingency));
-    add("theilsU", true, two(theils_u));
-    add("sumCount", true, sum_count);
-    add("quantileExactExclusive", true, quantile_exclusive, {"medianExactExclusive"});
-    registry.add({.name = "quantileDeterministic",
-                  .aliases = {"medianDeterministic"},
-                  .resolve = [](Types types, Parameters parameters) {
-                      return quantile_deterministic("quantileDeterministic", types, parameters);
-                  }});
+        add_collected(registry, by_time ? "deltaSumTimestamp" : "deltaSum", true,
+                      [by_time](const std::string& name, Types types, Parameters parameters) {
+                          return delta_sum(name, by_time, types, parameters);
+                      });
+    add_collected(registry, "avgWeighted", true, two(weighted_average));
+    add_collected(registry, "boundingRatio", true, two(bounding_ratio));
+    add_collected(registry, "rankCorr", true, two(rank_correlation));
+    add_collected(registry, "cramersV", true, two(cramers_v));
+    add_collected(registry, "contingency", true, two(contingency));
+    add_collected(registry, "theilsU", true, two(theils_u));
+    add_collected(registry, "sumCount", true, sum_count);
 }
 
 }  // namespace firn::functions

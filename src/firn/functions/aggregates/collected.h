@@ -56,6 +56,12 @@ void expect_numbers(std::string_view name, std::span<const TypePtr> types);
 /// Row numbers in ascending order of the values; equal ones as they came.
 std::vector<size_t> sorted_rows(const Vector& column);
 
+using MakeCollected = std::function<AggregatePtr(const std::string& name, std::span<const TypePtr> types,
+                                                 std::span<const VectorPtr> parameters)>;
+/// Adds a function that `make` makes for the types of its arguments; null_when_empty and aliases as in the registry.
+void add_collected(AggregateRegistry& registry, std::string name, bool null_when_empty, MakeCollected make,
+                   std::vector<std::string> aliases = {});
+
 void register_collected(AggregateRegistry& registry);
 void register_series(AggregateRegistry& registry);
 

@@ -14,29 +14,6 @@
 namespace firn::functions {
 namespace {
 
-size_t padded_size(const AggregateFunction& function) { return (function.state_size() + 15) / 16 * 16; }
-
-/// One state for the time of a scope.
-class OwnState {
-public:
-    explicit OwnState(const AggregateFunction& function)
-        : function_(function), place_(arena_.allocate(std::max<size_t>(16, padded_size(function)), 16)) {
-        function_.create(place_);
-    }
-    ~OwnState() {
-        if (function_.has_destructor()) function_.destroy(place_);
-    }
-    OwnState(const OwnState&) = delete;
-    OwnState& operator=(const OwnState&) = delete;
-    char* get() const { return place_; }
-    Arena& arena() { return arena_; }
-
-private:
-    const AggregateFunction& function_;
-    Arena arena_;
-    char* place_;
-};
-
 /// -State: the state itself comes out.
 class ToState : public Around {
 public:
@@ -59,27 +36,32 @@ public:
     using Around::Around;
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
              Arena& arena) const override {
-        const Decoded decoded(arguments[0]);
-        for (size_t i = 0; i < rows; ++i) take(decoded.value<StringRef>(i).view(), states[i] + offset, arena);
+        take(
+            arguments[0], rows, [&](size_t row) { return states[row] + offset; }, arena);
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override {
-        const Decoded decoded(arguments[0]);
-        for (size_t i = 0; i < rows; ++i) take(decoded.value<StringRef>(i).view(), state, arena);
+        take(
+            arguments[0], rows, [&](size_t) { return state; }, arena);
     }
 
 private:
-    void take(std::string_view bytes, char* state, Arena& arena) const {
-        if (bytes.empty()) return;  // the type's default value: a state without rows
-        // What the other state allocated in the arena may be taken over by the
-        // merge.
-        char* other = arena.allocate(std::max<size_t>(16, padded_size(*inner_)), 16);
-        inner_->create(other);
+    template <typename StateOf>
+    void take(const VectorPtr& values, size_t rows, const StateOf& state_of, Arena& arena) const {
+        const Decoded decoded(values);
+        // One place for all the states that come, one after another. What they allocate stays in the arena, as the merge
+        // may take it over.
+        char* other = arena.allocate(padded_size(*inner_), 16);
         const auto destroy = [&](char* place) {
             if (inner_->has_destructor()) inner_->destroy(place);
         };
-        const std::unique_ptr<char, decltype(destroy)> guard(other, destroy);
-        inner_->deserialize(other, bytes, arena);
-        inner_->merge(state, other, arena);
+        for (size_t i = 0; i < rows; ++i) {
+            std::string_view bytes = decoded.value<StringRef>(i).view();
+            if (bytes.empty()) continue;  // the type's default value: a state without rows
+            inner_->create(other);
+            const std::unique_ptr<char, decltype(destroy)> guard(other, destroy);
+            inner_->deserialize(other, bytes, arena);
+            inner_->merge(state_of(i), other, arena);
+        }
     }
 };
 
@@ -141,7 +123,7 @@ public:
 private:
     void reserve(States& states, size_t size, Arena& arena) const {
         while (states.size() < size) {
-            char* place = arena.allocate(std::max<size_t>(16, padded_size(*inner_)), 16);
+            char* place = arena.allocate(padded_size(*inner_), 16);
             inner_->create(place);
             states.push_back(place);
         }
@@ -245,28 +227,87 @@ private:
     size_t stride_;
 };
 
-/// The constants in "quantiles(0.5, 'x')": numbers and texts.
-std::vector<VectorPtr> parse_parameters(std::string_view text) {
-    std::vector<VectorPtr> out;
-    size_t at = 0;
-    while (at < text.size()) {
-        while (at < text.size() && (text[at] == ' ' || text[at] == ',')) ++at;
-        if (at >= text.size()) break;
-        const bool quoted = text[at] == '\'';
-        size_t end = at + 1;
-        while (end < text.size() && (quoted ? text[end] != '\'' : text[end] != ','))
-            end += quoted && text[end] == '\\' ? 2 : 1;
-        const std::string piece(text.substr(at + quoted, end - at - quoted));
-        const bool whole = piece.find_first_not_of("0123456789") == std::string::npos;
-        const VectorPtr value = make_string_value(make_type(TypeId::String), piece);
-        if (quoted)
-            out.push_back(value);
-        else
-            out.push_back(flatten(cast_vector(value, make_type(whole ? TypeId::UInt64 : TypeId::Float64))));
-        at = end + quoted;
+/// Reads the constants in "quantiles(0.5, 'x', [1,2])" as append_quoted_text writes them: numbers, texts, arrays, tuples.
+class ParameterReader {
+public:
+    explicit ParameterReader(std::string_view text) : text_(text) {}
+
+    /// Values up to `close` (0: the end of the text).
+    std::vector<VectorPtr> values(char close) {
+        std::vector<VectorPtr> out;
+        while (true) {
+            while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == ',')) ++at_;
+            if (at_ >= text_.size()) return out;
+            if (text_[at_] == close) {
+                ++at_;
+                return out;
+            }
+            out.push_back(value());
+        }
     }
-    return out;
-}
+
+private:
+    VectorPtr value() {
+        switch (text_[at_]) {
+            case '\'':
+                return text();
+            case '[':
+                ++at_;
+                return array(values(']'));
+            case '(':
+                ++at_;
+                return tuple(values(')'));
+            default:
+                return word();
+        }
+    }
+    VectorPtr text() {
+        constexpr std::string_view kFrom = "bfrnt0", kTo("\b\f\r\n\t\0", 6);
+        std::string out;
+        for (++at_; at_ < text_.size() && text_[at_] != '\''; ++at_) {
+            if (text_[at_] != '\\' || at_ + 1 >= text_.size()) {
+                out.push_back(text_[at_]);
+                continue;
+            }
+            const char c = text_[++at_];
+            const size_t which = kFrom.find(c);
+            out.push_back(which == std::string_view::npos ? c : kTo[which]);
+        }
+        ++at_;
+        return make_string_value(make_type(TypeId::String), out);
+    }
+    VectorPtr word() {
+        const size_t end = std::max(at_ + 1, std::min(text_.size(), text_.find_first_of(",])", at_)));
+        const std::string piece(text_.substr(at_, end - at_));
+        at_ = end;
+        const bool negative = piece[0] == '-';
+        const bool whole =
+            piece.size() > (negative ? 1 : 0) && piece.find_first_not_of("0123456789", negative) == std::string::npos;
+        const TypeId type = piece == "true" || piece == "false" ? TypeId::Bool
+                            : !whole                            ? TypeId::Float64
+                            : negative                          ? TypeId::Int64
+                                                                : TypeId::UInt64;
+        return flatten(cast_vector(make_string_value(make_type(TypeId::String), piece), make_type(type)));
+    }
+    static VectorPtr array(const std::vector<VectorPtr>& elements) {
+        std::vector<TypePtr> types;
+        for (const auto& element : elements) types.push_back(element->type());
+        if (types.empty()) return Vector::defaults(make_array(make_type(TypeId::Nothing)), 1);
+        const TypePtr type = common_type(types);
+        VectorBuilder out(make_array(type));
+        for (const auto& element : elements) out.element().append_from(*flatten(cast_vector(element, type)), 0);
+        out.end_array();
+        return out.finish();
+    }
+    static VectorPtr tuple(const std::vector<VectorPtr>& elements) {
+        std::vector<TypePtr> types;
+        for (const auto& element : elements) types.push_back(element->type());
+        return Vector::tuple(make_tuple_type(types), 1, elements);
+    }
+
+    std::string_view text_;
+    size_t at_ = 0;
+};
 
 }  // namespace
 
@@ -291,7 +332,7 @@ AggregatePtr function_of_state(const DataType& type) {
         parameters = name.substr(open + 1, name.size() - open - 2);
         name = name.substr(0, open);
     }
-    return AggregateRegistry::instance().bind(name, type.children(), parse_parameters(parameters));
+    return AggregateRegistry::instance().bind(name, type.children(), ParameterReader(parameters).values('\0'));
 }
 
 AggregatePtr from_states(std::string_view name, std::span<const TypePtr> arguments) {

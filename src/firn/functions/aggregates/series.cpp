@@ -156,6 +156,27 @@ void bfloat16(const Values& columns, const std::vector<size_t>& order, const std
     out.append<double>(as_bfloat16(values[order.back()]));
 }
 
+/// The value at a place counted from 0, on the line between its neighbours.
+double value_at(const std::vector<double>& values, const std::vector<size_t>& order, double place) {
+    if (place < 0) return values[order.front()];
+    const auto below = static_cast<size_t>(place);
+    if (below + 1 >= order.size()) return values[order.back()];
+    const double from = values[order[below]], to = values[order[below + 1]];
+    return from + (place - static_cast<double>(below)) * (to - from);
+}
+/// At level * (n + 1), counted from 1.
+void exclusive(const Values& columns, const std::vector<size_t>& order, const std::vector<double>&, double level,
+               VectorBuilder& out) {
+    if (level == 0 || level == 1)
+        fail(ErrorCode::BAD_ARGUMENTS, "quantileExactExclusive cannot take the levels 0 and 1");
+    out.append<double>(value_at(numbers(columns[0]), order, level * (static_cast<double>(order.size()) + 1) - 1));
+}
+/// The second argument of quantileDeterministic, no weight, only decides which rows a sample takes: here all are taken.
+void inclusive(const Values& columns, const std::vector<size_t>& order, const std::vector<double>&, double level,
+               VectorBuilder& out) {
+    out.append<double>(value_at(numbers(columns[0]), order, level * (static_cast<double>(order.size()) - 1)));
+}
+
 struct QuantileKind {
     std::string name;
     bool weighted;
@@ -296,32 +317,27 @@ AggregatePtr retention(const std::string& name, Types types, Parameters) {
 }  // namespace
 
 void register_series(AggregateRegistry& registry) {
-    using Make = std::function<AggregatePtr(const std::string&, Types, Parameters)>;
-    const auto add = [&](std::string name, bool null_when_empty, Make make, std::vector<std::string> aliases = {}) {
-        registry.add(
-            {.name = name,
-             .aliases = std::move(aliases),
-             .null_when_empty = null_when_empty,
-             .resolve = [name, make](Types types, Parameters parameters) { return make(name, types, parameters); }});
-    };
-    add("exponentialMovingAverage", true, exponential_average);
-    add("simpleLinearRegression", true, linear_regression);
-    add("entropy", true, entropy);
-    add("intervalLengthSum", true, interval_length);
+    add_collected(registry, "exponentialMovingAverage", true, exponential_average);
+    add_collected(registry, "simpleLinearRegression", true, linear_regression);
+    add_collected(registry, "entropy", true, entropy);
+    add_collected(registry, "intervalLengthSum", true, interval_length);
     for (const bool position : {false, true})
-        add(position ? "maxIntersectionsPosition" : "maxIntersections", true,
-            [position](const std::string& name, Types types, Parameters parameters) {
-                return max_intersections(name, position, types, parameters);
-            });
-    add("retention", false, retention);
+        add_collected(registry, position ? "maxIntersectionsPosition" : "maxIntersections", true,
+                      [position](const std::string& name, Types types, Parameters parameters) {
+                          return max_intersections(name, position, types, parameters);
+                      });
+    add_collected(registry, "retention", false, retention);
     const QuantileKind kinds[] = {{"InterpolatedWeighted", true, false, 0, interpolated_weighted},
                                   {"ExactWeighted", true, false, 0, exact_weighted},
                                   {"BFloat16", false, true, 0, bfloat16},
                                   {"BFloat16Weighted", true, true, 0, bfloat16},
+                                  {"ExactExclusive", false, true, 0, exclusive},
+                                  {"Deterministic", true, true, 0, inclusive},
                                   {"GK", false, false, 1, rank}};
     for (const auto& kind : kinds)
         for (const bool many : {false, true})
-            add((many ? "quantiles" : "quantile") + kind.name, true,
+            add_collected(
+                registry, (many ? "quantiles" : "quantile") + kind.name, true,
                 [kind, many](const std::string& name, Types types, Parameters parameters) {
                     return make_levels(kind, name, many, types, parameters);
                 },

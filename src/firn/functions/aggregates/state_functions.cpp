@@ -1,7 +1,7 @@
 // Scalar functions of aggregate states: finalizeAggregation, initializeAggregation.
-#include <algorithm>
 #include <memory>
 
+#include "firn/functions/aggregates/around.h"
 #include "firn/functions/aggregates/combinators.h"
 #include "firn/functions/argument_types.h"
 #include "firn/functions/declare.h"
@@ -15,7 +15,7 @@ namespace {
 template <typename Fill>
 VectorPtr finish_rows(const AggregateFunction& function, size_t rows, const Fill& fill) {
     Arena arena;
-    const size_t bytes = std::max<size_t>(16, (function.state_size() + 15) / 16 * 16);
+    const size_t bytes = padded_size(function);
     std::vector<char*> states;
     const auto destroy = [&](std::vector<char*>* all) {
         if (function.has_destructor())
