@@ -44,7 +44,10 @@ public:
     /// least to most digits.
     int64_t digits(size_t least, size_t most) {
         constexpr size_t kMostDigits = 18;  // that int64_t holds
-        if (most > kMostDigits) wrong(fmt::format("more than {} digits can not be read", kMostDigits));
+        if (most > kMostDigits) {
+            wrong(fmt::format("more than {} digits can not be read", kMostDigits));
+            return 0;
+        }
         int64_t value = 0;
         size_t count = 0;
         while (count < most && at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) {
