@@ -6,6 +6,7 @@
 #include "firn/base/error.h"
 #include "firn/exec/aggregate_plan.h"
 #include "firn/exec/external_groups.h"
+#include "firn/exec/group_merge.h"
 #include "firn/exec/operators.h"
 #include "firn/exec/spill/freed_memory.h"
 #include "firn/vector/builder.h"
@@ -306,17 +307,16 @@ Batch finish_without_keys(Run& run, const Plan& plan, const std::vector<Groups*>
 void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups, Stage& next) {
     std::vector<GroupMap*> maps;
     for (Groups* g : groups) maps.push_back(&g->map);
-    const GroupMerge merge(run, maps);
     const auto& node = plan.node;
-    run.emit(merge.partitions(), next, [&](size_t partition, Consumer& consumer) {
-        Arena arena;
-        const auto rows = merge.merge(partition, [&](char* into, char* from) {
-            for (const size_t i : plan.active)
-                node.aggregates[i].function->merge(into + plan.offsets[i], from + plan.offsets[i], arena);
-        });
+    const GroupMerge merge(run, maps, [&](char* into, char* from, Arena& arena) {
+        for (const size_t i : plan.active)
+            node.aggregates[i].function->merge(into + plan.offsets[i], from + plan.offsets[i], arena);
+    });
+    run.emit(merge.parts(), next, [&](size_t part, Consumer& consumer) {
+        const auto rows = merge.rows(part);
         for (size_t at = 0; at < rows.size() && !next.done() && !run.stopped(); at += plan.batch_rows) {
-            const std::span part(rows.data() + at, std::min(plan.batch_rows, rows.size() - at));
-            consumer.push(plan.results(merge.keys(part), part));
+            const std::span some(rows.data() + at, std::min(plan.batch_rows, rows.size() - at));
+            consumer.push(plan.results(merge.keys(some), some));
         }
     });
 }

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "firn/base/error.h"
-#include "firn/exec/pipeline.h"
 
 namespace firn::exec {
 namespace {
@@ -14,16 +13,9 @@ constexpr size_t kPrefetchFrom = 1 << 14;  // slots from which memory latency is
 constexpr size_t kMaxTranslation = 1 << 20;
 constexpr size_t kMaxCombinations = 1 << 16;
 constexpr size_t kChunkBytes = 1 << 16;
-constexpr size_t kPartitionFrom = 1 << 14;  // groups from which merging is split
-constexpr size_t kPartitionBits = 6;
 
 template <size_t kWords>
 using Words = std::array<uint64_t, kWords>;
-
-template <typename Key>
-const Key& key_of(const char* row) {
-    return *reinterpret_cast<const Key*>(row);
-}
 
 }  // namespace
 
@@ -226,152 +218,6 @@ std::vector<VectorPtr> GroupMap::keys(std::span<char* const> rows) {
             interned_.push_back(layout_.columns[i].interned ? interners_[i]->to_vector(layout_.columns[i].type)
                                                             : nullptr);
     return unpack_keys(layout_, interned_, rows);
-}
-
-GroupMerge::GroupMerge(Run& run, std::vector<GroupMap*> maps) {
-    for (GroupMap* map : maps)
-        if (map->size() > 0) maps_.push_back(map);
-    if (maps_.empty() && !maps.empty()) maps_.push_back(maps[0]);
-    size_t groups = 0;
-    for (const GroupMap* map : maps_) groups += map->size();
-    if (maps_.size() > 1 && maps_[0]->layout_.has_interned()) share_interners(run);
-    if (groups >= kPartitionFrom)
-        partitions_ = maps_.size() == 1 ? (groups + kPartitionFrom - 1) / kPartitionFrom : size_t{1} << kPartitionBits;
-    if (maps_.size() > 1) split(run);
-    maps_[0]->keys({});  // makes what keys() then shares among threads
-}
-
-/// Numbers of strings differ from map to map: all maps' keys are rewritten to the numbers of the first.
-void GroupMerge::share_interners(Run& run) {
-    GroupMap& first = *maps_[0];
-    const auto& columns = first.layout_.columns;
-    for (size_t m = 1; m < maps_.size(); ++m) {
-        GroupMap& map = *maps_[m];
-        std::vector<std::vector<uint32_t>> numbers(columns.size());
-        run.parallel(columns.size(), [&](size_t c) {
-            if (!columns[c].interned) return;
-            const Interner& from = *map.interners_[c];
-            for (uint32_t id = 0; id < from.size(); ++id)
-                numbers[c].push_back(first.interners_[c]->insert(from.string(id), from.hash(id)));
-        });
-        constexpr size_t kRows = 1 << 14;
-        run.parallel((map.size() + kRows - 1) / kRows, [&](size_t part) {
-            for (size_t i = part * kRows; i < std::min(map.size(), (part + 1) * kRows); ++i) {
-                char* row = map.row(i);
-                for (size_t c = 0; c < columns.size(); ++c) {
-                    if (!columns[c].interned) continue;
-                    const auto& column = columns[c];
-                    const size_t flag_byte =
-                        map.layout_.flags_offset + static_cast<size_t>(std::max(0, column.null_bit) / 8);
-                    if (column.null_bit >= 0 && (row[flag_byte] >> (column.null_bit % 8) & 1)) continue;
-                    uint32_t id;
-                    std::memcpy(&id, row + column.offset, sizeof(id));
-                    std::memcpy(row + column.offset, &numbers[c][id], sizeof(id));
-                }
-                const uint64_t* key = reinterpret_cast<const uint64_t*>(row);
-                switch (map.layout_.words) {
-                    case 1:
-                        map.tags_[i] = hash_key<1>(key);
-                        break;
-                    case 2:
-                        map.tags_[i] = hash_key<2>(key);
-                        break;
-                    case 4:
-                        map.tags_[i] = hash_key<4>(key);
-                        break;
-                    default:
-                        map.tags_[i] = hash_key<8>(key);
-                        break;
-                }
-            }
-        });
-    }
-}
-
-void GroupMerge::split(Run& run) {
-    entries_.resize(maps_.size());
-    run.parallel(maps_.size(), [&](size_t m) {
-        const GroupMap& map = *maps_[m];
-        auto& lists = entries_[m];
-        lists.resize(partitions_);
-        const unsigned shift = 32 - kPartitionBits;
-        const auto partition = [&](size_t i) { return partitions_ == 1 ? 0 : map.tag(i) >> shift; };
-        std::vector<size_t> counts(partitions_);
-        for (size_t i = 0; i < map.size(); ++i) ++counts[partition(i)];
-        for (size_t p = 0; p < partitions_; ++p) lists[p].reserve(counts[p]);
-        for (size_t i = 0; i < map.size(); ++i) lists[partition(i)].push_back({map.row(i), map.tag(i)});
-    });
-}
-
-template <typename Key>
-void GroupMerge::merge_entries(size_t partition, const std::function<void(char*, char*)>& merge,
-                               std::vector<char*>& rows) const {
-    size_t total = 0;
-    for (const auto& lists : entries_) total += lists[partition].size();
-    size_t size = 64;
-    while (size < 2 * total) size *= 2;
-    const auto slots = Buffer::allocate_zeroed(size * sizeof(Entry));
-    Entry* table = slots->mutable_as<Entry>();
-    rows.reserve(total);
-    for (const auto& lists : entries_) {
-        const auto& list = lists[partition];
-        for (size_t i = 0; i < list.size(); ++i) {
-            if (i + 8 < list.size()) {
-                __builtin_prefetch(&table[list[i + 8].tag & (size - 1)]);
-                __builtin_prefetch(list[i + 8].row);
-            }
-            const Entry& entry = list[i];
-            size_t at = entry.tag & (size - 1);
-            while (table[at].row &&
-                   !(table[at].tag == entry.tag && key_of<Key>(table[at].row) == key_of<Key>(entry.row)))
-                at = (at + 1) & (size - 1);
-            if (table[at].row) {
-                merge(table[at].row, entry.row);
-            } else {
-                table[at] = entry;
-                rows.push_back(entry.row);
-            }
-        }
-    }
-}
-
-std::vector<char*> GroupMerge::merge(size_t partition, const std::function<void(char*, char*)>& merge) const {
-    std::vector<char*> rows;
-    const GroupMap& first = *maps_[0];
-    if (maps_.size() == 1) {
-        const size_t begin = partition * kPartitionFrom,
-                     end = partitions_ == 1 ? first.size() : std::min(first.size(), begin + kPartitionFrom);
-        for (size_t i = begin; i < end; ++i) rows.push_back(first.row(i));
-        return rows;
-    }
-    if (first.layout_.form == KeyLayout::Form::String) {
-        merge_entries<StringRef>(partition, merge, rows);
-        return rows;
-    }
-    switch (first.layout_.words) {
-        case 1:
-            merge_entries<Words<1>>(partition, merge, rows);
-            break;
-        case 2:
-            merge_entries<Words<2>>(partition, merge, rows);
-            break;
-        case 4:
-            merge_entries<Words<4>>(partition, merge, rows);
-            break;
-        default:
-            merge_entries<Words<8>>(partition, merge, rows);
-            break;
-    }
-    return rows;
-}
-
-std::vector<VectorPtr> GroupMerge::keys(std::span<char* const> rows) const {
-    const GroupMap& first = *maps_[0];
-    if (first.layout_.form == KeyLayout::Form::Packed) return unpack_keys(first.layout_, first.interned_, rows);
-    // Strings lie in the arenas of all maps.
-    auto owners = std::make_shared<std::vector<std::shared_ptr<Arena>>>();
-    for (const GroupMap* map : maps_) owners->push_back(map->strings_);
-    return unpack_string_keys(first.layout_, rows, owners);
 }
 
 }  // namespace firn::exec

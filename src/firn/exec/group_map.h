@@ -15,8 +15,6 @@
 
 namespace firn::exec {
 
-class Run;
-
 /// What lies behind the key in each row.
 struct GroupPayload {
     size_t bytes = 0;
@@ -40,7 +38,7 @@ public:
     std::vector<VectorPtr> keys(std::span<char* const> rows);
 
 private:
-    friend class GroupMerge;
+    friend class GroupMerge;  // looks keys up in several maps at once
     struct Translation {
         std::vector<VectorPtr> bases;
         TrackedVector<char*> rows;
@@ -73,32 +71,10 @@ private:
     TrackedVector<uint32_t> batch_tags_;
 };
 
-/// The groups of several maps (one a worker, of one layout) brought together in partitions, each to be merged on its own.
-/// Not to be used while a map changes.
-class GroupMerge {
-public:
-    GroupMerge(Run& run, std::vector<GroupMap*> maps);
-    size_t partitions() const { return partitions_; }
-    /// The rows of a partition, one for each different key; `merge(into, from)` is called for each further row of a key.
-    /// Thread-safe for different partitions.
-    std::vector<char*> merge(size_t partition, const std::function<void(char* into, char* from)>& merge) const;
-    /// Key columns of such rows. Thread-safe.
-    std::vector<VectorPtr> keys(std::span<char* const> rows) const;
-
-private:
-    struct Entry {
-        char* row;
-        uint32_t tag;
-    };
-    void share_interners(Run& run);
-    void split(Run& run);
-    template <typename Key>
-    void merge_entries(size_t partition, const std::function<void(char*, char*)>& merge,
-                       std::vector<char*>& rows) const;
-
-    std::vector<GroupMap*> maps_;
-    size_t partitions_ = 1;
-    std::vector<std::vector<std::vector<Entry>>> entries_;  // map, partition
-};
+/// The key that a row of a map begins with: StringRef, or as many words as the layout has.
+template <typename Key>
+const Key& key_of(const char* row) {
+    return *reinterpret_cast<const Key*>(row);
+}
 
 }  // namespace firn::exec

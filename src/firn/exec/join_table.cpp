@@ -49,19 +49,6 @@ void dispatch_integer(Physical physical, F&& f) {
     });
 }
 
-uint32_t hash_words(const uint64_t* key, size_t words) {
-    switch (words) {
-        case 1:
-            return hash_key<1>(key);
-        case 2:
-            return hash_key<2>(key);
-        case 4:
-            return hash_key<4>(key);
-        default:
-            return hash_key<8>(key);
-    }
-}
-
 /// 1 for rows where some key is NULL; empty when there are none.
 std::vector<uint8_t> null_rows(std::span<const VectorPtr> keys, size_t rows) {
     std::vector<uint8_t> out;

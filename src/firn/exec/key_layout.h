@@ -65,6 +65,19 @@ inline uint32_t hash_key(const uint64_t* key) {
     for (size_t i = 1; i < kWords; ++i) hash = fold_multiply(hash ^ key[i], 0x94d049bb133111ebULL + 2 * i);
     return static_cast<uint32_t>(hash ^ (hash >> 32));
 }
+/// The same, of as many words as the layout has.
+inline uint32_t hash_words(const uint64_t* key, size_t words) {
+    switch (words) {
+        case 1:
+            return hash_key<1>(key);
+        case 2:
+            return hash_key<2>(key);
+        case 4:
+            return hash_key<4>(key);
+        default:
+            return hash_key<8>(key);
+    }
+}
 uint32_t hash_string(const StringRef& text);
 
 /// Numbers for strings, dense from 0. Copies the strings. Not thread-safe for inserting; finding is.

@@ -67,6 +67,21 @@ void expect_rows(const Node& plan, std::vector<std::string> expected) {
 
 }  // namespace
 
+TEST(Aggregate, GroupsOfFewAndOfManyWorkersAreMerged) {
+    // So many groups that several parts of a map are merged; the source divides its batches among the workers.
+    const auto source = mixed_source(60000, 20011, 30011, 500);
+    for (const auto& keys : std::vector<std::vector<size_t>>{{1}, {2}, {1, 2}, {1, 3}, {2, 3}}) {
+        const auto plan = aggregate(scan(source), keys);
+        ExecutionOptions options;
+        options.threads = 1;
+        const auto expected = sorted(run(*plan, options));
+        for (const size_t threads : {2, 3, 4, 7}) {
+            options.threads = threads;
+            EXPECT_EQ(sorted(run(*plan, options)), expected) << threads << " threads, " << keys.size() << " keys";
+        }
+    }
+}
+
 TEST(Aggregate, EveryFormOfKeyInEveryEncoding) {
     const std::vector<std::vector<size_t>> key_sets{{1},    {2},    {3},          {1, 2},
                                                     {1, 3}, {2, 3}, {0, 1, 2, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2}};
