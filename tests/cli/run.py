@@ -4,6 +4,7 @@
 usage: run.py [--firn PATH] [NAME …]       a NAME is the name of a test function, without test_
 """
 import argparse
+import json
 import os
 import pty
 import re
@@ -243,6 +244,20 @@ SELECT count() FROM icebergLocal('{place}');
     assert os.path.exists(place + "/metadata/version-hint.text"), "DROP TABLE must leave the data"
     bad(60, "UNKNOWN_TABLE", sql=f"CREATE TABLE t ENGINE = IcebergLocal('{place}'); DROP TABLE t; SELECT * FROM t")
     bad(57, "TABLE_ALREADY_EXISTS", sql=f"CREATE TABLE t ENGINE = IcebergLocal('{place}'); CREATE TABLE t ENGINE = IcebergLocal('{place}');")
+
+
+def test_deletes_found_by_earlier_queries():
+    # Deleted rows are kept from one query to the next: of this snapshot and these delete files, not of others.
+    for table in ("eqdel_mixed", "eqdel_basic", "eqdel_partitioned", "eqdel_schema_change", "eqdel_reinsert", "dv_partitioned"):
+        place = os.path.join(FIXTURES, table)
+        with open(place + ".expected.json", encoding="utf-8") as f:
+            snapshots = [s["snapshot_id"] for s in json.load(f)["snapshots"]]
+        asked = [f"SELECT * FROM icebergLocal('{place}'){where} ORDER BY ALL SETTINGS iceberg_snapshot_id = {s}"
+                 for s in snapshots + snapshots[::-1] for where in ("", " WHERE id % 2 = 0")]
+        alone = "".join(local("--use_iceberg_metadata_files_cache=0", "-q", query).out for query in asked)
+        assert alone
+        good(alone, sql=";\n".join(asked))
+        good(alone, "--max_threads=1", "--max_block_size=2", sql=";\n".join(asked))
 
 
 def test_file_function():

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <roaring/roaring.h>
@@ -183,6 +184,13 @@ std::shared_ptr<const DeletionVector> DeletionVector::parse(std::string_view blo
 
 uint64_t DeletionVector::cardinality() const { return bitmaps_->cardinality; }
 
+size_t DeletionVector::memory_bytes() const {
+    size_t bytes = sizeof(Bitmaps);
+    for (const Bitmaps::Part& part : bitmaps_->parts)
+        bytes += sizeof(part) + sizeof(*part.bitmap) + roaring_bitmap_size_in_bytes(part.bitmap);
+    return bytes;
+}
+
 bool DeletionVector::contains(uint64_t position) const {
     for (const Bitmaps::Part& part : bitmaps_->parts) {
         if (part.key == position >> 32) return roaring_bitmap_contains(part.bitmap, static_cast<uint32_t>(position));
@@ -200,9 +208,12 @@ void visit_part(const roaring_bitmap_t* bitmap, uint32_t key, uint64_t begin, ui
     roaring_uint32_iterator_t at;
     roaring_init_iterator(bitmap, &at);
     if (begin > base && !roaring_move_uint32_iterator_equalorlarger(&at, static_cast<uint32_t>(begin - base))) return;
-    while (at.has_value && (base | at.current_value) < end) {
-        visit(base | at.current_value);
-        roaring_advance_uint32_iterator(&at);
+    std::array<uint32_t, 256> block;
+    while (const uint32_t read = roaring_read_uint32_iterator(&at, block.data(), block.size())) {
+        for (uint32_t i = 0; i < read; ++i) {
+            if ((base | block[i]) >= end) return;
+            visit(base | block[i]);
+        }
     }
 }
 

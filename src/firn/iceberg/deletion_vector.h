@@ -27,6 +27,7 @@ public:
     uint64_t count(uint64_t begin, uint64_t end) const;
     /// Appends the positions in [begin, end), ascending, less `begin`.
     void positions(uint64_t begin, uint64_t end, std::vector<uint32_t>& out) const;
+    size_t memory_bytes() const;
     /// All positions, ascending. LIMIT_EXCEEDED over 2^30 of them.
     std::vector<uint64_t> all() const;
 

@@ -4,7 +4,7 @@
 
 namespace firn::iceberg {
 
-std::shared_ptr<const void> MetadataCache::find(const std::string& key) {
+std::shared_ptr<const void> MetadataCache::find_any(const std::string& key) {
     std::lock_guard lock(mutex_);
     const auto found = index_.find(key);
     if (found == index_.end()) {
@@ -21,7 +21,7 @@ bool MetadataCache::has(const std::string& key) const {
     return index_.contains(key);
 }
 
-void MetadataCache::insert(const std::string& key, std::shared_ptr<const void> value, size_t bytes) {
+void MetadataCache::put(const std::string& key, std::shared_ptr<const void> value, size_t bytes) {
     std::lock_guard lock(mutex_);
     if (bytes > limit_bytes_ || index_.contains(key)) return;
     entries_.push_front({key, std::move(value), bytes});

@@ -22,11 +22,18 @@ public:
     template <typename T>
     std::shared_ptr<const T> get(const std::string& key,
                                  const std::function<std::pair<std::shared_ptr<const T>, size_t>()>& load) {
-        if (auto found = find(key)) return std::static_pointer_cast<const T>(found);
+        if (auto found = find<T>(key)) return found;
         auto [value, bytes] = load();
-        insert(key, value, bytes);
+        put(key, value, bytes);
         return value;
     }
+    /// The same in two steps, for what is made on the way of something else. Null where there is none.
+    template <typename T>
+    std::shared_ptr<const T> find(const std::string& key) {
+        return std::static_pointer_cast<const T>(find_any(key));
+    }
+    /// No effect where there is a value under the key.
+    void put(const std::string& key, std::shared_ptr<const void> value, size_t bytes);
 
     /// Whether there is a value under the key now; no use of it.
     bool has(const std::string& key) const;
@@ -40,8 +47,7 @@ private:
         std::shared_ptr<const void> value;
         size_t bytes;
     };
-    std::shared_ptr<const void> find(const std::string& key);
-    void insert(const std::string& key, std::shared_ptr<const void> value, size_t bytes);
+    std::shared_ptr<const void> find_any(const std::string& key);
 
     mutable std::mutex mutex_;
     size_t limit_bytes_;

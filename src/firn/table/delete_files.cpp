@@ -50,17 +50,18 @@ iceberg::NestedField position_field(int32_t id, std::string name, iceberg::TypeK
 
 }  // namespace
 
-DeletedPositions::DeletedPositions(std::vector<uint64_t> positions) : positions_(std::move(positions)) {
-    std::sort(positions_.begin(), positions_.end());
-    positions_.erase(std::unique(positions_.begin(), positions_.end()), positions_.end());
+void make_positions(RowPositions& positions) {
+    if (!std::is_sorted(positions.begin(), positions.end())) std::sort(positions.begin(), positions.end());
+    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
 }
 
 void DeletedPositions::in_range(uint64_t begin, size_t count, Selection& deleted) const {
     deleted.clear();
     if (vector_) return vector_->positions(begin, begin + count, deleted);
-    for (auto at = std::lower_bound(positions_.begin(), positions_.end(), begin);
-         at != positions_.end() && *at < begin + count; ++at)
-        deleted.push_back(static_cast<uint32_t>(*at - begin));
+    const auto from = std::lower_bound(positions_->begin(), positions_->end(), begin);
+    const auto to = std::lower_bound(from, positions_->end(), begin + count);
+    deleted.resize(static_cast<size_t>(to - from));
+    std::transform(from, to, deleted.begin(), [&](uint64_t row) { return static_cast<uint32_t>(row - begin); });
 }
 
 DeleteLoader::DeleteLoader(const iceberg::TableFiles& table, const iceberg::Schema& schema,
@@ -120,7 +121,7 @@ KeyField DeleteLoader::key_field(int32_t id) const {
 
 FileDeletes DeleteLoader::load(const iceberg::PlannedFile& planned) {
     FileDeletes out;
-    std::vector<uint64_t> positions;
+    std::vector<std::shared_ptr<const RowPositions>> lists;
     std::string path;
     std::set<uint32_t> groups;
     for (const uint32_t index : planned.deletes) {
@@ -137,11 +138,30 @@ FileDeletes DeleteLoader::load(const iceberg::PlannedFile& planned) {
         }
         if (path.empty()) path = table_.paths().resolve(planned.file.path());
         const auto found = loaded.positions->find(path);
-        if (found != loaded.positions->end())
-            positions.insert(positions.end(), found->second.begin(), found->second.end());
+        if (found != loaded.positions->end()) lists.emplace_back(loaded.positions, &found->second);
     }
-    if (!positions.empty()) out.positions = std::make_shared<DeletedPositions>(std::move(positions));
+    if (lists.size() == 1) out.positions = std::make_shared<DeletedPositions>(lists[0]);
+    if (lists.size() > 1) {
+        const auto all = std::make_shared<RowPositions>();
+        for (const auto& list : lists) all->insert(all->end(), list->begin(), list->end());
+        make_positions(*all);
+        out.positions = std::make_shared<DeletedPositions>(all);
+    }
+    if (!out.equality.empty()) out.equality_key = equality_key(planned, out);
     return out;
+}
+
+std::string DeleteLoader::equality_key(const iceberg::PlannedFile& planned, const FileDeletes& deletes) const {
+    if (!table_.cache()) return {};
+    const auto& file = planned.file;
+    storage::ObjectInfo info;
+    info.path = table_.paths().resolve(file.path());
+    info.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
+    if (!table_.store().is_remote()) info = table_.store().stat(info.path);
+    std::string key = fmt::format("equality deleted\n{}\n{}\n{}\n{}\n{}\n{}\n", table_.store().identity(), info.path,
+                                  info.size, info.modified_us, info.etag, file.sequence_number());
+    for (const auto& equality : deletes.equality) key += fmt::format("{} ", equality->number());
+    return key;
 }
 
 FileAhead DeleteLoader::begin_reading(const iceberg::FileRef& file) const {
@@ -181,8 +201,12 @@ const DeleteLoader::Loaded& DeleteLoader::get(uint32_t index) {
         const iceberg::FileRef& file = files_[index];
         const FileAhead ahead = take_ahead(index);
         if (file.manifest->is_deletion_vector(file.entry)) {
-            count_event(ProfileEvent::IcebergDeleteFilesRead);
-            loaded.vector = read_vector(file, ahead);
+            loaded.vector = cached<iceberg::DeletionVector>({index}, "vector", [&] {
+                count_event(ProfileEvent::IcebergDeleteFilesRead);
+                auto vector = read_vector(file, ahead);
+                const size_t bytes = vector->memory_bytes();
+                return std::pair(std::move(vector), bytes);
+            });
             return;
         }
         loaded.positions = cached<PositionsByPath>({index}, "positions", [&] {
@@ -211,6 +235,8 @@ std::shared_ptr<const T> DeleteLoader::cached(
         if (!table_.store().is_remote()) info = table_.store().stat(info.path);
         key += fmt::format("{}\n{}\n{}\n{}\n{}\n", info.path, info.size, info.modified_us, info.etag,
                            file.sequence_number());
+        if (file.manifest->is_deletion_vector(file.entry))  // one of several in a file
+            key += fmt::format("{}\n", file.manifest->content_offset(file.entry).value_or(-1));
     }
     return table_.cache()->get<T>(key, load);
 }
@@ -275,6 +301,7 @@ std::shared_ptr<const DeleteLoader::PositionsByPath> DeleteLoader::read_position
             fail(ErrorCode::INCORRECT_DATA, "Position delete file {} deletes the row {}", file.path(), positions[i]);
         list->push_back(static_cast<uint64_t>(positions[i]));
     }
+    for (auto& [path, rows] : *out) make_positions(rows);
     return out;
 }
 

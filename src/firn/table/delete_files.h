@@ -20,19 +20,23 @@
 
 namespace firn::table {
 
+/// Ascending, each once.
+using RowPositions = std::vector<uint64_t>;
+/// Sorts them where they are not.
+void make_positions(RowPositions& positions);
+
 /// The deleted positions of one data file. Immutable.
 class DeletedPositions {
 public:
     explicit DeletedPositions(std::shared_ptr<const iceberg::DeletionVector> vector) : vector_(std::move(vector)) {}
-    /// Any order, repeats allowed.
-    explicit DeletedPositions(std::vector<uint64_t> positions);
+    explicit DeletedPositions(std::shared_ptr<const RowPositions> positions) : positions_(std::move(positions)) {}
 
     /// The deleted rows of [begin, begin + count), relative to begin, ascending.
     void in_range(uint64_t begin, size_t count, Selection& deleted) const;
 
 private:
     std::shared_ptr<const iceberg::DeletionVector> vector_;
-    std::vector<uint64_t> positions_;  // ascending
+    std::shared_ptr<const RowPositions> positions_;
 };
 
 /// A field to compare by, perhaps inside structs: `top` is the column around it cut down to it, all levels optional.
@@ -49,6 +53,9 @@ struct FileDeletes {
     std::shared_ptr<const DeletedPositions> positions;  // null: none
     /// Those of keys that files older than a delete file may have: to be asked with the data file's sequence number.
     std::vector<std::shared_ptr<const EqualityDeletes>> equality;
+    /// Names this version of the data file with these equality deletes, in the cache of metadata: rows found deleted are kept
+    /// there. Empty: nothing is kept.
+    std::string equality_key;
 };
 
 /// Loads the delete files of a scan as they are asked for; each is read once. Thread-safe.
@@ -66,7 +73,7 @@ public:
     KeyField key_field(int32_t id) const;
 
 private:
-    using PositionsByPath = std::unordered_map<std::string, std::vector<uint64_t>>;
+    using PositionsByPath = std::unordered_map<std::string, RowPositions>;
     struct Loaded {
         std::once_flag once;
         std::shared_ptr<const iceberg::DeletionVector> vector;
@@ -90,6 +97,7 @@ private:
                                     const std::function<std::pair<std::shared_ptr<const T>, size_t>()>& load) const;
     const Loaded& get(uint32_t index);
     std::shared_ptr<const EqualityDeletes> get(EqualityGroup& group);
+    std::string equality_key(const iceberg::PlannedFile& planned, const FileDeletes& deletes) const;
     std::shared_ptr<const iceberg::DeletionVector> read_vector(const iceberg::FileRef& file,
                                                                const FileAhead& ahead) const;
     std::shared_ptr<const PositionsByPath> read_positions(const file::DataFile& file) const;

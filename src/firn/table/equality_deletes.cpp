@@ -1,6 +1,7 @@
 #include "firn/table/equality_deletes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -14,6 +15,11 @@ constexpr size_t kMaxWords = 4;
 constexpr size_t kWordBytes = 8;
 constexpr size_t kFilterKeysAWord = 8;
 constexpr size_t kAhead = 16;  // look-ups whose memory is asked for early
+
+uint64_t next_number() {
+    static std::atomic<uint64_t> next{0};
+    return ++next;
+}
 
 size_t slots_for(size_t rows) {
     size_t slots = 16;
@@ -83,7 +89,7 @@ bool same_key(const std::vector<VectorPtr>& a, size_t row_a, const std::vector<V
 }  // namespace
 
 EqualityDeletes::EqualityDeletes(std::vector<int32_t> field_ids, std::vector<Part> parts)
-    : field_ids_(std::move(field_ids)) {
+    : field_ids_(std::move(field_ids)), number_(next_number()) {
     std::vector<VectorPtr> keys;
     for (size_t k = 0; k < field_ids_.size(); ++k) {
         std::vector<VectorPtr> columns;

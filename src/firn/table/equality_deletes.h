@@ -26,6 +26,8 @@ public:
     /// Keys that the delete files have, repeated ones counted each time.
     size_t size() const { return packed_rows_ + other_rows_; }
     size_t memory_bytes() const;
+    /// Of this object and no other of the process.
+    uint64_t number() const { return number_; }
     /// Clears keep[i] where a delete file younger than `sequence_number` (the data file's) has the key of row i. `columns`:
     /// values of field_ids, in order, keep.size() rows. False where no row was deleted.
     bool mark(const std::vector<VectorPtr>& columns, int64_t sequence_number, std::vector<uint8_t>& keep) const;
@@ -56,6 +58,7 @@ private:
                     std::vector<uint8_t>& keep) const;
 
     std::vector<int32_t> field_ids_;
+    const uint64_t number_;
 
     // Packed keys: open addressing, behind a filter of two bits a key that most rows do not pass.
     std::vector<Place> places_;  // empty: the types cannot be packed

@@ -28,17 +28,19 @@ public:
           work_(std::move(work)),
           file_(*work_.file),
           first_row_(file_.file->unit_first_row(work_.unit)) {
+        if (!work_.all_match)
+            for (const auto& stage : context.stages)
+                if (!stage.file_constant) add_filter(stage);
+        begin_equality_deletes();
         std::vector<file::ReadField> reads = file_.columns;
-        for (const auto& key : file_.key_columns) reads.push_back(key);
+        if (!known_)
+            for (const auto& key : file_.key_columns) reads.push_back(key);
         // Columns that are constant or made here are not the reader's.
         for (size_t i = 0; i < reads.size(); ++i) {
             const bool wanted = reads[i].source >= 0 && reads[i].type;
             reader_index_.push_back(wanted ? static_cast<int>(stored_.size()) : -1);
             if (wanted) stored_.push_back(std::move(reads[i]));
         }
-        if (!work_.all_match)
-            for (const auto& stage : context.stages)
-                if (!stage.file_constant) add_filter(stage);
         if (!work_.ranges.empty()) row_ = work_.ranges[0].first;
         trials_.resize(context.request.runtime_filters.size());
         filters_left_.assign(context.request.columns.size(), 0);
@@ -63,6 +65,25 @@ private:
         filters_.emplace_back(stage.conjuncts);
         for (const auto& conjunct : stage.conjuncts)
             filters_cannot_fail_ = filters_cannot_fail_ && !exec::may_fail(*conjunct);
+    }
+
+    /// Asks whether other queries have found the rows that equality deletes delete in this unit; else, where no filter comes
+    /// before, finds them for those that follow.
+    void begin_equality_deletes() {
+        const auto& deletes = file_.deletes;
+        if (deletes.equality.empty() || deletes.equality_key.empty()) return;
+        equality_key_ = fmt::format("{}\n{}", deletes.equality_key, work_.unit);
+        for (const auto& [begin, end] : work_.ranges) equality_key_ += fmt::format(" {}-{}", begin, end);
+        known_ = context_.source->table().cache()->find<RowPositions>(equality_key_);
+        if (!known_ && filters_.empty() && context_.request.runtime_filters.empty())
+            found_ = std::make_shared<RowPositions>();
+    }
+
+    /// After all rows of the unit.
+    void keep_equality_deletes() {
+        if (!found_) return;
+        const size_t bytes = found_->capacity() * sizeof(uint64_t) + 2 * equality_key_.size();
+        context_.source->table().cache()->put(equality_key_, std::move(found_), bytes);
     }
 
     bool read_next(Batch& batch) {
@@ -92,6 +113,7 @@ private:
             count_event(ProfileEvent::SelectedRows, batch.rows);
             return true;
         }
+        keep_equality_deletes();
         return false;
     }
 
@@ -112,17 +134,21 @@ private:
         uses_left_ = filters_left_;
         deleted_.clear();
         if (file_.deletes.positions) file_.deletes.positions->in_range(first_row_ + begin_, count_, deleted_);
+        if (known_) add_known_deletes();
         // Columns are read faster whole than for a selection, so that few deletes wait until filters have left few rows.
         const bool late = filters_cannot_fail_ && deleted_.size() <= count_ / kLateDeletesShare;
-        if (!late && !apply_position_deletes()) return false;
+        if (!late && !deleted_.empty()) {
+            found_ = nullptr;  // equality deletes will not see all rows
+            if (!apply_position_deletes()) return false;
+        }
         if (!apply_runtime_filters()) return false;
         size_t filter = 0;
         for (const auto& stage : context_.stages) {
             if (stage.file_constant || work_.all_match) continue;
             if (!apply_stage(stage, filters_[filter++])) return false;
         }
+        if (!known_ && !apply_equality_deletes()) return false;
         if (late && !apply_position_deletes()) return false;
-        if (!apply_equality_deletes()) return false;
         batch.rows = selected();
         batch.columns.clear();
         for (size_t i = 0; i < columns_.size(); ++i) {
@@ -239,23 +265,37 @@ private:
     bool apply_position_deletes() {
         if (deleted_.empty()) return true;
         Selection kept;
-        kept.reserve(selected());
         const auto rows = static_cast<uint32_t>(selected());
         if (all_) {
+            kept.resize(rows - deleted_.size());
+            auto out = kept.begin();
             uint32_t row = 0;
             for (const uint32_t gone : deleted_) {
-                for (; row < gone; ++row) kept.push_back(row);
+                std::iota(out, out + (gone - row), row);
+                out += gone - row;
                 row = gone + 1;
             }
-            for (; row < rows; ++row) kept.push_back(row);
+            std::iota(out, kept.end(), row);
             return keep(kept);
         }
+        kept.reserve(rows);
         auto gone = deleted_.begin();
         for (uint32_t i = 0; i < rows; ++i) {
             while (gone != deleted_.end() && *gone < selection_[i]) ++gone;
             if (gone == deleted_.end() || *gone != selection_[i]) kept.push_back(i);
         }
         return keep(kept);
+    }
+
+    /// deleted_ with the rows of this chunk that are known to be deleted by equality.
+    void add_known_deletes() {
+        const auto from = std::lower_bound(known_->begin(), known_->end(), begin_);
+        const auto to = std::lower_bound(from, known_->end(), begin_ + count_);
+        const auto before = static_cast<std::ptrdiff_t>(deleted_.size());
+        for (auto at = from; at != to; ++at) deleted_.push_back(static_cast<uint32_t>(*at - begin_));
+        if (before == 0) return;
+        std::inplace_merge(deleted_.begin(), deleted_.begin() + before, deleted_.end());
+        deleted_.erase(std::unique(deleted_.begin(), deleted_.end()), deleted_.end());
     }
 
     bool apply_equality_deletes() {
@@ -280,7 +320,10 @@ private:
         if (!any) return true;
         Selection kept;
         for (size_t i = 0; i < left.size(); ++i)
-            if (left[i]) kept.push_back(static_cast<uint32_t>(i));
+            if (left[i])
+                kept.push_back(static_cast<uint32_t>(i));
+            else if (found_)
+                found_->push_back(begin_ + i);
         return keep(kept);
     }
 
@@ -300,6 +343,10 @@ private:
     std::vector<exec::Filter> filters_;
     std::vector<Trial> trials_;
     bool filters_cannot_fail_ = true;  // on rows that are deleted
+    // Rows deleted by equality, from the unit's beginning: known from another query, or being found. Both null: neither.
+    std::string equality_key_;
+    std::shared_ptr<const RowPositions> known_;
+    std::shared_ptr<RowPositions> found_;
     bool started_ = false;
 
     size_t range_ = 0;

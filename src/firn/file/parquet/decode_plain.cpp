@@ -98,6 +98,22 @@ public:
         at_ = at;
     }
 
+    void read_selected(const uint32_t* rows, size_t m, size_t n, char* out) override {
+        if (m < n / 2) return ValueDecoder::read_selected(rows, m, n, out);
+        // Most are wanted: each is written and passed by the next where it is not.
+        auto* refs = reinterpret_cast<StringRef*>(out);
+        const uint8_t* at = at_;
+        size_t i = 0, done = 0;
+        for (; done < m; ++i) {
+            const uint32_t size = next(at);
+            refs[done] = StringRef(reinterpret_cast<const char*>(at), size);
+            done += rows[done] == i;
+            at += size;
+        }
+        at_ = at;
+        skip(n - i);
+    }
+
 private:
     /// Moves behind the length of the next string, all of which is there.
     uint32_t next(const uint8_t*& at) const {

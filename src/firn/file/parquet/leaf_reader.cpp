@@ -375,6 +375,7 @@ VectorPtr LeafReader::read(uint64_t begin, size_t count, const Selection* select
         uint64_t first = row, stop = std::min<uint64_t>(begin + count, page_first_ + page_entries_);
         row = stop;
         size_t picked = stop - first;
+        const uint32_t* chosen = nullptr;  // counted from `first`
         if (selection) {
             // What of the selection lies in this page, counted from its first wanted row.
             const auto from = selection->begin() + static_cast<std::ptrdiff_t>(done);
@@ -384,16 +385,18 @@ VectorPtr LeafReader::read(uint64_t begin, size_t count, const Selection* select
             done += picked;
             first = begin + *from;
             stop = begin + *(to - 1) + 1;
-            if (picked != stop - first) {
+            chosen = &*from;
+            if (picked != stop - first && *from != 0) {
                 rows.resize(picked);
                 std::transform(from, to, rows.begin(), [&](uint32_t at) { return static_cast<uint32_t>(at - *from); });
+                chosen = rows.data();
             }
         }
         if (!is_loaded_) load_page();
         const auto skipped = static_cast<size_t>(first - page_first_) - page_at_;
         skip_entries(skipped);
         const auto n = static_cast<size_t>(stop - first);
-        read_part(n, picked == n ? nullptr : rows.data(), picked, out);
+        read_part(n, picked == n ? nullptr : chosen, picked, out);
         page_at_ += skipped + n;
     }
     return finish(out);
