@@ -185,6 +185,21 @@ def test_profile_events():
 SPILLS = "SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s)"
 
 
+def test_groups_used_twice_are_made_once():
+    trips = "icebergLocal('" + os.path.join(os.path.dirname(HERE), os.pardir, "demo", "trips") + "')"
+    query = (f"WITH r AS (SELECT rider, sum(fare) AS total FROM {trips} GROUP BY rider) "
+             "SELECT rider FROM r WHERE total = (SELECT max(total) FROM r)")
+
+    def scanned(sql):
+        done = local("--print-profile-events", "-q", sql)
+        assert done.status == 0, done.err
+        return int(re.search(r"ScannedRows: (\d+)", done.err).group(1))
+
+    once = scanned(f"SELECT rider, sum(fare) FROM {trips} GROUP BY rider")
+    assert once > 0 and scanned(query) == once
+    assert scanned(query.replace("FROM r)", f"FROM (SELECT rider, sum(fare) AS total FROM {trips} WHERE electric GROUP BY rider))")) > once
+
+
 def test_spilling_leaves_nothing():
     with tempfile.TemporaryDirectory() as place:
         for how in (["--firn_temporary_directory", place], []):

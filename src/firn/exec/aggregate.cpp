@@ -1,14 +1,19 @@
 // GROUP BY: one table of groups a worker, merged in partitions when the input has ended.
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <iterator>
 #include <mutex>
+#include <optional>
 
 #include "firn/base/error.h"
 #include "firn/exec/aggregate_plan.h"
 #include "firn/exec/external_groups.h"
 #include "firn/exec/group_merge.h"
+#include "firn/exec/kept_groups.h"
 #include "firn/exec/operators.h"
 #include "firn/exec/spill/freed_memory.h"
+#include "firn/plan/same_groups.h"
 #include "firn/vector/builder.h"
 
 namespace firn::exec {
@@ -321,11 +326,62 @@ void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups,
     });
 }
 
+/// Passes all batches on, and keeps them while they are few.
+class KeepingStage : public Stage {
+public:
+    KeepingStage(Run& run, Stage& next) : run_(run), next_(next), lists_(run.threads()) {}
+    ConsumerPtr consumer(size_t worker) override {
+        return std::make_unique<Worker>(*this, lists_[worker], next_.consumer(worker));
+    }
+    bool done() const override { return next_.done(); }
+    /// Once, after the run; nullopt where not all groups came or they were too many.
+    std::optional<std::vector<Batch>> take() {
+        if (run_.stopped() || next_.done() || bytes_ > KeptGroups::kMostBytes) return std::nullopt;
+        std::vector<Batch> all;
+        for (auto& list : lists_) std::move(list.begin(), list.end(), std::back_inserter(all));
+        return all;
+    }
+
+private:
+    struct Worker : Consumer {
+        Worker(KeepingStage& s, std::vector<Batch>& l, ConsumerPtr c) : stage(s), list(l), next(std::move(c)) {}
+        void push(Batch&& batch) override {
+            size_t bytes = 0;
+            for (const auto& column : batch.columns) bytes += column->allocated_bytes();
+            if (stage.bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= KeptGroups::kMostBytes)
+                list.push_back(batch);
+            else
+                list.clear();
+            next->push(std::move(batch));
+        }
+        void finish() override { next->finish(); }
+        KeepingStage& stage;
+        std::vector<Batch>& list;
+        ConsumerPtr next;
+    };
+
+    Run& run_;
+    Stage& next_;
+    std::vector<std::vector<Batch>> lists_;
+    std::atomic<size_t> bytes_{0};
+};
+
 }  // namespace
 
 void run_aggregate(Run& run, const AggregateNode& node, Stage& next, const Columns& needed) {
     if (node.with_totals) fail(ErrorCode::NOT_IMPLEMENTED, "WITH TOTALS is not supported yet");
-    run_groups(run, node, *node.children[0], run.options().spill_group_by_bytes, next, needed);
+    const int64_t spill_bytes = run.options().spill_group_by_bytes;
+    KeptGroups* const kept = run.options().kept_groups.get();
+    if (kept && plan::can_be_same_groups(node)) {
+        if (const auto* batches = kept->find(node)) return emit_batches(run, *batches, next);
+        if (run.options().keep_groups) {
+            KeepingStage keeping(run, next);
+            run_groups(run, node, *node.children[0], spill_bytes, keeping, all_columns(node));
+            if (auto batches = keeping.take()) kept->keep(node, std::move(*batches));
+            return;
+        }
+    }
+    run_groups(run, node, *node.children[0], spill_bytes, next, needed);
 }
 
 void run_groups(Run& run, const AggregateNode& node, const plan::Node& input, int64_t spill_bytes, Stage& next,

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "firn/plan/logical.h"
 
 namespace firn::exec {
+
+class KeptGroups;
 
 struct ExecutionOptions {
     size_t threads = 1;
@@ -25,6 +28,9 @@ struct ExecutionOptions {
     /// Where spill files go: see SpillDirectory::open. And how large they may be in all, 0 = no limit.
     std::string temporary_directory;
     uint64_t most_spilled_bytes = 0;
+    /// Groups that earlier plans of the statement left, to be used again; null = none. `keep_groups`: this plan leaves its own.
+    std::shared_ptr<KeptGroups> kept_groups;
+    bool keep_groups = false;
 };
 
 /// Runs the plan and gives its batches, never empty ones, to `sink`: from one thread at a time, in order where the plan

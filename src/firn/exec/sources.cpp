@@ -15,6 +15,8 @@ void flatten_batch(Batch& batch) {
 }
 
 /// Batches that are in memory, taken by the workers one by one. In order where there is one worker.
+}  // namespace
+
 void emit_batches(Run& run, const std::vector<Batch>& batches, Stage& next) {
     uint64_t rows = 0;
     for (const auto& batch : batches) rows += batch.rows;
@@ -28,8 +30,6 @@ void emit_batches(Run& run, const std::vector<Batch>& batches, Stage& next) {
         for (size_t i = 0; i < batches.size() && !next.done(); ++i) push(i, consumer);
     });
 }
-
-}  // namespace
 
 void run_scan(Run& run, const plan::ScanNode& node, Stage& next, const Columns&) {
     const auto scan = node.source->scan(node.request);

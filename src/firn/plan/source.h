@@ -132,6 +132,8 @@ public:
     virtual std::optional<uint64_t> row_count_estimate() const { return std::nullopt; }
     virtual ColumnEstimate column_estimate(size_t column) const { return {}; }
     virtual std::unique_ptr<Scan> scan(const ScanRequest& request) const = 0;
+    /// Whether the other source has the same columns and the same rows: false where that is not known.
+    virtual bool same_rows(const Source& other) const { return this == &other; }
     /// "icebergLocal('…')" for EXPLAIN and errors.
     virtual std::string description() const = 0;
 };

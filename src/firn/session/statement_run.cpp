@@ -141,7 +141,9 @@ void StatementRun::build_context() {
                                              .parameters = {session_.parameters_.begin(), session_.parameters_.end()},
                                              .run_subquery = [this](plan::NodePtr plan) {
                                                  plan = optimized(std::move(plan));
-                                                 return exec::collect(*plan, execution_options());
+                                                 auto options = execution_options();
+                                                 options.keep_groups = true;
+                                                 return exec::collect(*plan, options);
                                              }});
 }
 
@@ -152,6 +154,7 @@ exec::ExecutionOptions StatementRun::execution_options() const {
     options.batch_rows = std::clamp<size_t>(settings_.get_uint("max_block_size"), 1, kMaxBatchRows);
     options.force_flat = settings_.get_bool("firn_force_flat_vectors");
     set_spill_options(settings_, options);
+    options.kept_groups = kept_groups_;
     return options;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "firn/exec/execute.h"
+#include "firn/exec/kept_groups.h"
 #include "firn/format/output.h"
 #include "firn/plan/analyzer.h"
 #include "firn/session/session.h"
@@ -50,6 +51,7 @@ private:
     functions::FunctionContext functions_;
     std::unique_ptr<plan::TableResolver> tables_;
     std::unique_ptr<plan::AnalyzerContext> context_;
+    std::shared_ptr<exec::KeptGroups> kept_groups_ = std::make_shared<exec::KeptGroups>();
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -127,6 +127,21 @@ std::optional<uint64_t> IcebergSource::row_count_estimate() const {
     return static_cast<uint64_t>(std::max<int64_t>(0, *records - deleted));
 }
 
+bool IcebergSource::same_rows(const plan::Source& other) const {
+    const auto* source = dynamic_cast<const IcebergSource*>(&other);
+    if (!source) return false;
+    const auto same_column = [](const plan::SourceColumn& a, const plan::SourceColumn& b) {
+        return a.name == b.name && same_type(a.type, b.type);
+    };
+    const auto& snapshot = choice_.snapshot;
+    const auto& others = source->choice_.snapshot;
+    return table_.store().identity() == source->table_.store().identity() &&
+           table_.metadata().file == source->table_.metadata().file && !snapshot == !others &&
+           (!snapshot || snapshot->snapshot_id == others->snapshot_id) &&
+           choice_.schema->schema_id() == source->choice_.schema->schema_id() &&
+           std::equal(columns_.begin(), columns_.end(), source->columns_.begin(), source->columns_.end(), same_column);
+}
+
 plan::ColumnEstimate IcebergSource::column_estimate(size_t column) const {
     const iceberg::NestedField* own = field(column);
     if (!own) return {};

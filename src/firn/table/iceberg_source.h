@@ -45,6 +45,8 @@ public:
     plan::ColumnEstimate column_estimate(size_t column) const override;
     std::unique_ptr<plan::Scan> scan(const plan::ScanRequest& request) const override;
     std::string description() const override { return description_; }
+    /// The same snapshot by the same metadata file, with the same columns.
+    bool same_rows(const plan::Source& other) const override;
 
     const iceberg::TableFiles& table() const { return table_; }
     const SnapshotChoice& choice() const { return choice_; }
