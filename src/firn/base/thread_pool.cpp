@@ -4,7 +4,10 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,7 +27,13 @@ public:
     void submit(std::function<void()> task) {
         std::lock_guard lock(mutex_);
         tasks_.push_back(std::move(task));
-        if (idle_ < tasks_.size()) threads_.emplace_back([this] { run(); });
+        if (idle_ < tasks_.size()) {
+            try {
+                threads_.emplace_back([this] { run(); });
+            } catch (const std::system_error&) {
+                // No more threads to be had: others take the task, or who waits for it does its work.
+            }
+        }
         wake_.notify_one();
     }
 
@@ -62,16 +71,50 @@ private:
     bool stopping_ = false;
 };
 
-struct Gathering {
-    std::mutex mutex;
-    std::condition_variable done;
-    size_t running = 0;
-    std::exception_ptr first_error;
+/// The workers of one call. Shared with tasks of the pool, which may come to them when all have been taken.
+class Gathering {
+public:
+    Gathering(size_t workers, const std::function<void(size_t)>& work) : workers_(workers), work_(&work) {}
 
-    void note(std::exception_ptr error) {
-        std::lock_guard lock(mutex);
-        if (!first_error) first_error = std::move(error);
+    /// Takes the next worker and runs it, for the query of `context` where that is not null; false where none is left.
+    bool run_next(QueryContext* context) {
+        size_t worker = 0;
+        {
+            std::lock_guard lock(mutex_);
+            if (next_ == workers_) return false;
+            worker = next_++;
+        }
+        std::exception_ptr error;
+        {
+            // The context lives for as long as a worker of its query runs, and no longer.
+            std::optional<QueryContext::Scope> scope;
+            if (context) scope.emplace(context);
+            try {
+                (*work_)(worker);
+            } catch (...) {
+                error = std::current_exception();
+            }
+        }
+        std::lock_guard lock(mutex_);
+        if (error && !first_error_) first_error_ = std::move(error);
+        if (++ended_ == workers_) done_.notify_all();
+        return true;
     }
+
+    /// Waits for those that others have taken, when none is left to take.
+    void wait() {
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return ended_ == workers_; });
+        if (first_error_) std::rethrow_exception(first_error_);
+    }
+
+private:
+    const size_t workers_;
+    const std::function<void(size_t)>* work_;  // of the caller, who waits for every worker that was taken
+    std::mutex mutex_;
+    std::condition_variable done_;
+    size_t next_ = 0, ended_ = 0;
+    std::exception_ptr first_error_;
 };
 
 }  // namespace
@@ -81,31 +124,15 @@ void run_workers(size_t workers, const std::function<void(size_t)>& work) {
         work(0);
         return;
     }
-    Gathering gathering;
-    gathering.running = workers - 1;
+    const auto gathering = std::make_shared<Gathering>(workers, work);
     QueryContext* context = QueryContext::current();
     for (size_t worker = 1; worker < workers; ++worker) {
-        Pool::instance().submit([&gathering, &work, context, worker] {
-            {
-                QueryContext::Scope scope(context);
-                try {
-                    work(worker);
-                } catch (...) {
-                    gathering.note(std::current_exception());
-                }
-            }
-            std::lock_guard lock(gathering.mutex);
-            if (--gathering.running == 0) gathering.done.notify_all();
-        });
+        Pool::instance().submit([gathering, context] { gathering->run_next(context); });
     }
-    try {
-        work(0);
-    } catch (...) {
-        gathering.note(std::current_exception());
+    // What no thread has begun when this one is through is done here: nobody waits for threads that are busy elsewhere.
+    while (gathering->run_next(nullptr)) {
     }
-    std::unique_lock lock(gathering.mutex);
-    gathering.done.wait(lock, [&] { return gathering.running == 0; });
-    if (gathering.first_error) std::rethrow_exception(gathering.first_error);
+    gathering->wait();
 }
 
 void parallel_for(size_t tasks, size_t workers, const std::function<void(size_t)>& work) {
