@@ -6,6 +6,7 @@
 
 #include "firn/base/error.h"
 #include "firn/sql/parser_impl.h"
+#include "firn/sql/secrets.h"
 
 namespace firn::sql {
 namespace {
@@ -145,9 +146,10 @@ std::string unmatched_bracket(std::string_view text, size_t begin, const std::ve
 
 std::string place(std::string_view text, size_t statement_begin, size_t begin, size_t end) {
     const std::string_view before = text.substr(0, begin);
-    std::string out =
-        fmt::format("Syntax error: failed at position {} ({})", begin - statement_begin + 1,
-                    begin >= text.size() ? "end of query" : text.substr(begin, std::min(end - begin, kShownBytes)));
+    std::string out = fmt::format(
+        "Syntax error: failed at position {} ({})", begin - statement_begin + 1,
+        begin >= text.size() ? "end of query"
+                             : shown_source(text, statement_begin, begin, begin + std::min(end - begin, kShownBytes)));
     if (text.substr(statement_begin).find('\n') != std::string_view::npos) {
         const size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
         const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
@@ -161,7 +163,7 @@ std::string place(std::string_view text, size_t statement_begin, size_t begin, s
         rest = rest.substr(0, size);
     }
     out += ": ";
-    out += rest;
+    out += shown_source(text, statement_begin, begin, begin + rest.size());
     if (cut) out += "...";
     return out;
 }

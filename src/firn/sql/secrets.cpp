@@ -4,6 +4,9 @@
 #include <array>
 #include <string>
 
+#include "firn/sql/lexer.h"
+#include "firn/sql/printer.h"
+
 namespace firn::sql {
 
 namespace {
@@ -33,7 +36,7 @@ Service service_of(const std::string& name) {
 ExprPtr hidden(const Expr& expr) {
     Literal literal;
     literal.kind = Literal::Kind::String;
-    literal.text = "[HIDDEN]";
+    literal.text = kHidden;
     return make_literal(std::move(literal), expr.pos);
 }
 
@@ -56,13 +59,13 @@ bool is_named(const Expr& expr) {
 std::string shown_address(const std::string& text) {
     std::string out = text;
     if (const size_t question = out.find('?'); question != out.npos && out.find("://") != out.npos)
-        out = out.substr(0, question) + "?[HIDDEN]";
+        out = out.substr(0, question) + "?" + std::string(kHidden);
     const size_t scheme = out.find("://");
     if (scheme == out.npos) return out;
     const size_t slash = std::min(out.find('/', scheme + 3), out.size());
     const size_t at = out.rfind('@', slash);
     const size_t colon = out.find(':', scheme + 3);
-    if (at != out.npos && at > scheme + 2 && colon < at) out.replace(colon + 1, at - colon - 1, "[HIDDEN]");
+    if (at != out.npos && at > scheme + 2 && colon < at) out.replace(colon + 1, at - colon - 1, kHidden);
     return out;
 }
 
@@ -72,7 +75,7 @@ std::string shown_connection(std::string text) {
         for (size_t at = text.find(key); at != text.npos; at = text.find(key, at + key.size())) {
             const size_t begin = at + key.size();
             const size_t end = std::min(text.find(';', begin), text.size());
-            text.replace(begin, end - begin, "[HIDDEN]");
+            text.replace(begin, end - begin, kHidden);
         }
     }
     return text.find(';') == text.npos ? shown_address(text) : text;
@@ -107,7 +110,8 @@ ExprPtr shown_named(const ExprPtr& argument) {
 }  // namespace
 
 bool is_secret_name(std::string_view name) {
-    constexpr std::array<std::string_view, 20> names{"secret_access_key",
+    constexpr std::array<std::string_view, 21> names{"secret_access_key",
+                                                     "gcs_token",
                                                      "session_token",
                                                      "access_token",
                                                      "account_key",
@@ -167,6 +171,40 @@ std::vector<ExprPtr> shown_arguments(const Expr& call) {
         }
     }
     return out;
+}
+
+namespace {
+
+/// Whether a word of it is one that secrets stand behind.
+bool may_hold_secrets(std::string_view statement) {
+    Lexer lexer(statement, 0, 0);
+    for (Token token = lexer.next(); token.type != TokenType::End; token = lexer.next()) {
+        if (token.type != TokenType::BareWord && token.type != TokenType::QuotedName) continue;
+        std::string word;
+        if (!decode_name(statement.substr(token.begin, token.end - token.begin), word)) continue;
+        if (service_of(word) != Service::None || is_secret_name(word) || equal_ignoring_case(word, "headers") ||
+            equal_ignoring_case(word, "collection"))
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string shown_source(std::string_view text, size_t statement_begin, size_t begin, size_t end) {
+    if (!may_hold_secrets(text.substr(statement_begin, end - statement_begin)))
+        return std::string(text.substr(begin, end - begin));
+    std::string out;
+    size_t copied = begin;
+    // Not of the part alone, whose end may cut a string.
+    Lexer lexer(text, begin, 0);
+    for (Token token = lexer.next(); token.type != TokenType::End && token.begin < end; token = lexer.next()) {
+        if (token.type != TokenType::String && token.error != TokenError::StringNotClosed) continue;
+        out += text.substr(copied, token.begin - copied);
+        out += quote_string(kHidden);
+        copied = token.end;
+    }
+    return copied < end ? out.append(text.substr(copied, end - copied)) : out;
 }
 
 }  // namespace firn::sql

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/base/error.h"
 #include "firn/sql/parser.h"
 #include "firn/sql/printer.h"
 
@@ -44,6 +45,33 @@ TEST(Secrets, NothingElseIsTouched) {
           "SELECT f(a, 'b', 'c') FROM icebergAzure('https://h', 'c', 'p', 'Parquet')",
           "SELECT * FROM icebergHDFS('hdfs://n:1/t')"})
         EXPECT_EQ(shown(text), format_statement(*parse_statement(text))) << text;
+}
+
+std::string syntax_error_of(const std::string& text) {
+    try {
+        parse_statement(text);
+    } catch (const Error& error) {
+        return std::string(error.message());
+    }
+    return "no error";
+}
+
+TEST(Secrets, WhatCannotBeParsed) {
+    const std::string filler = "SELECT * FRM icebergS3('s3://b/" + std::string(150, 'x') + "', 'key', 'SECRET')";
+    for (const std::string& text :
+         {std::string("SELECT * FRM icebergS3('s3://b/t', 'key', 'SECRET')"),
+          std::string("SELECT * FROM icebergS3('s3://b/t', 'key' 'SECRET')"),
+          std::string("SELECT * FROM icebergS3('s3://b/t', 'key', 'SECRET"),
+          std::string("SELECT * FROM icebergS3('s3://b/t', 'key' $a$SECRET$a$)"), filler,
+          std::string("CREATE NAMED COLLECTION c AS a b = 'SECRET'"),
+          std::string("CREATE DATABASE d ENGINE = DataLakeCatalog('http://h') SETTINGS a = 1 catalog_credential = "
+                      "'SECRET'")}) {
+        const std::string error = syntax_error_of(text);
+        EXPECT_NE(error.find("Syntax error: failed at position"), std::string::npos) << error;
+        EXPECT_EQ(error.find("SECRET"), std::string::npos) << error;
+        EXPECT_NE(error.find("[HIDDEN]"), std::string::npos) << error;
+    }
+    EXPECT_NE(syntax_error_of("SELECT 1 FRM 'seen' , f('seen too')").find("f('seen too')"), std::string::npos);
 }
 
 }  // namespace
