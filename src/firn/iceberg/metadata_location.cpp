@@ -102,7 +102,16 @@ bool older(const Candidate& a, const Candidate& b) {
 }
 
 MetadataStamp stamp_of(const storage::ObjectStore& store, const Candidate& candidate) {
-    return parse_metadata_stamp(store.read_all(candidate.path, kMaxMetadataBytes), candidate.path);
+    return parse_metadata_stamp(store.read_all(candidate.info, kMaxMetadataBytes), candidate.path);
+}
+
+/// Of all, at once where each is a round trip.
+std::vector<MetadataStamp> stamps_of(const storage::ObjectStore& store, const std::vector<Candidate>& candidates) {
+    constexpr size_t kRemoteReaders = 32;
+    std::vector<MetadataStamp> stamps(candidates.size());
+    parallel_for(candidates.size(), store.is_remote() ? kRemoteReaders : 1,
+                 [&](size_t i) { stamps[i] = stamp_of(store, candidates[i]); });
+    return stamps;
 }
 
 /// What version-hint.text says; nothing where there is none.
@@ -134,12 +143,12 @@ const Candidate* hinted(std::string hint, const std::vector<Candidate>& candidat
     return best;
 }
 
-storage::ObjectInfo by_last_updated(const storage::ObjectStore& store, const std::vector<Candidate>& candidates,
-                                    const std::vector<MetadataStamp>& known) {
+storage::ObjectInfo by_last_updated(const std::vector<Candidate>& candidates,
+                                    const std::vector<MetadataStamp>& stamps) {
     size_t best = 0;
     int64_t best_ms = 0;
     for (size_t i = 0; i < candidates.size(); ++i) {
-        int64_t ms = known.empty() ? stamp_of(store, candidates[i]).last_updated_ms : known[i].last_updated_ms;
+        int64_t ms = stamps[i].last_updated_ms;
         if (i == 0 || ms > best_ms || (ms == best_ms && older(candidates[best], candidates[i]))) {
             best = i;
             best_ms = ms;
@@ -153,18 +162,19 @@ storage::ObjectInfo newest_of_table(const storage::ObjectStore& store, std::vect
                                     const std::string& uuid, bool by_last_updated_ms, const std::string& folder) {
     std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return older(b, a); });
     std::vector<Candidate> kept;
-    std::vector<MetadataStamp> stamps;
-    for (Candidate& candidate : candidates) {
-        MetadataStamp stamp = stamp_of(store, candidate);
+    std::vector<MetadataStamp> stamps, all;
+    if (by_last_updated_ms) all = stamps_of(store, candidates);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+        MetadataStamp stamp = by_last_updated_ms ? std::move(all[i]) : stamp_of(store, candidates[i]);
         if (lower(stamp.table_uuid) != uuid) continue;
-        if (!by_last_updated_ms) return candidate.info;
-        kept.push_back(std::move(candidate));
+        if (!by_last_updated_ms) return candidates[i].info;
+        kept.push_back(std::move(candidates[i]));
         stamps.push_back(std::move(stamp));
     }
     if (kept.empty()) {
         fail(ErrorCode::FILE_DOESNT_EXIST, "No metadata file in {} is of the table with uuid {}", folder, uuid);
     }
-    return by_last_updated(store, kept, stamps);
+    return by_last_updated(kept, stamps);
 }
 
 }  // namespace
@@ -220,7 +230,7 @@ storage::ObjectInfo find_metadata_object(const storage::ObjectStore& store, std:
         return newest_of_table(store, std::move(candidates), lower(options.table_uuid), options.by_last_updated_ms,
                                folder);
     }
-    if (options.by_last_updated_ms) return by_last_updated(store, candidates, {});
+    if (options.by_last_updated_ms) return by_last_updated(candidates, stamps_of(store, candidates));
     if (hint) {
         if (const Candidate* found = hinted(*std::move(hint), candidates)) return found->info;
     }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "firn/base/error.h"
+#include "firn/base/thread_pool.h"
 
 namespace firn::table {
 namespace {
@@ -39,20 +40,16 @@ std::optional<double> distinct_values(const iceberg::TableMetadata& metadata, co
     return std::nullopt;
 }
 
-/// The snapshot's data manifests; nothing where they are too many.
-std::optional<std::vector<std::shared_ptr<const iceberg::Manifest>>> data_manifests(const IcebergSource& source) {
-    const auto list = source.table().manifest_list(*source.choice().snapshot);
-    std::vector<const iceberg::ManifestFile*> listed;
-    int64_t files = 0;
-    for (const auto& manifest : list->manifests()) {
-        if (manifest.content != iceberg::ManifestContent::Data || !manifest.may_have_live_files()) continue;
-        files += manifest.added_files.value_or(kMostFiles) + manifest.existing_files.value_or(0);
-        listed.push_back(&manifest);
-        if (listed.size() > kMostManifests || files > kMostFiles) return std::nullopt;
+/// What an estimate may not hide: the query is to end.
+void rethrow_end_of_query(const Error& error) {
+    switch (error.code()) {
+        case ErrorCode::QUERY_WAS_CANCELLED:
+        case ErrorCode::TIMEOUT_EXCEEDED:
+        case ErrorCode::MEMORY_LIMIT_EXCEEDED:
+            throw;
+        default:
+            break;
     }
-    std::vector<std::shared_ptr<const iceberg::Manifest>> manifests;
-    for (const auto* manifest : listed) manifests.push_back(source.table().manifest(*manifest));
-    return manifests;
 }
 
 /// Bounds and counts of one column over files.
@@ -103,15 +100,37 @@ private:
 
 }  // namespace
 
-plan::ColumnEstimate estimate_column(const IcebergSource& source, const iceberg::NestedField& field,
-                                     const TypePtr& type) {
+std::optional<Manifests> manifests_for_estimates(const IcebergSource& source) {
+    if (!source.choice().snapshot) return std::nullopt;
+    try {
+        const auto list = source.table().manifest_list(*source.choice().snapshot);
+        std::vector<const iceberg::ManifestFile*> listed;
+        int64_t files = 0;
+        for (const auto& manifest : list->manifests()) {
+            if (manifest.content != iceberg::ManifestContent::Data || !manifest.may_have_live_files()) continue;
+            files += manifest.added_files.value_or(kMostFiles) + manifest.existing_files.value_or(0);
+            listed.push_back(&manifest);
+            if (listed.size() > kMostManifests || files > kMostFiles) return std::nullopt;
+        }
+        Manifests manifests(listed.size());
+        // At once where each is a round trip.
+        parallel_for(listed.size(), source.table().store().is_remote() ? listed.size() : 1,
+                     [&](size_t i) { manifests[i] = source.table().manifest(*listed[i]); });
+        return manifests;
+    } catch (const Error& error) {
+        rethrow_end_of_query(error);
+        return std::nullopt;
+    }
+}
+
+plan::ColumnEstimate estimate_column(const IcebergSource& source, const std::optional<Manifests>& manifests,
+                                     const iceberg::NestedField& field, const TypePtr& type) {
     plan::ColumnEstimate estimate;
     const auto* snapshot = source.choice().snapshot;
     if (!snapshot || !field.type->is_primitive()) return estimate;
     estimate.distinct = distinct_values(source.table().metadata(), *snapshot, field.id);
+    if (!manifests) return estimate;
     try {
-        const auto manifests = data_manifests(source);
-        if (!manifests) return estimate;
         ColumnSummary summary(source, field);
         for (const auto& manifest : *manifests) {
             const auto* spec = source.table().metadata().spec(manifest->spec_id());
@@ -119,8 +138,8 @@ plan::ColumnEstimate estimate_column(const IcebergSource& source, const iceberg:
                 if (manifest->is_live(i)) summary.add({manifest, i}, spec);
         }
         summary.put_into(estimate, type);
-    } catch (const Error&) {
-        return estimate;
+    } catch (const Error& error) {
+        rethrow_end_of_query(error);
     }
     return estimate;
 }

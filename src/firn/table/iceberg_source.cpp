@@ -146,9 +146,9 @@ plan::ColumnEstimate IcebergSource::column_estimate(size_t column) const {
     const iceberg::NestedField* own = field(column);
     if (!own) return {};
     std::lock_guard lock(estimates_mutex_);
-    const auto [found, fresh] = estimates_.try_emplace(column);
-    if (fresh) found->second = estimate_column(*this, *own, columns_[column].type);
-    return found->second;
+    if (const auto found = estimates_.find(column); found != estimates_.end()) return found->second;
+    if (!manifests_) manifests_.emplace(manifests_for_estimates(*this));
+    return estimates_.emplace(column, estimate_column(*this, *manifests_, *own, columns_[column].type)).first->second;
 }
 
 std::unique_ptr<plan::Scan> IcebergSource::scan(const plan::ScanRequest& request) const {

@@ -62,6 +62,8 @@ private:
     std::string description_;
     std::vector<plan::SourceColumn> columns_;
     mutable std::mutex estimates_mutex_;
+    /// Once an estimate has asked for them; nothing inside where there are none to estimate by.
+    mutable std::optional<std::optional<std::vector<std::shared_ptr<const iceberg::Manifest>>>> manifests_;
     mutable std::map<size_t, plan::ColumnEstimate> estimates_;  // by column, of those asked for
 };
 
