@@ -1,7 +1,8 @@
 """A proxy between firn and a real server that hurts requests on purpose.
 
 FaultProxy(target_port) listens on a port of its own. `latency` seconds are added to each request. `faults` is a list of
-Fault, each for so many matching requests: later ones pass. `log` has (method, path, Range header) of every request.
+Fault, each for so many matching requests: later ones pass. `log` has (method, path, Range header) of every request since
+reset(), `connections` counts those that were made since then, `most_open` is the largest number of them at one time.
 """
 import http.client
 import re
@@ -35,13 +36,18 @@ class FaultProxy:
             context.load_cert_chain(*certificate)
         self.target, self.latency, self.faults, self.log = target_port, latency, [], []
         self.lock = threading.Lock()
+        self.connections = self.open = self.most_open = 0
         proxy = self
 
         class Handler(socketserver.StreamRequestHandler):
             disable_nagle_algorithm = True
 
             def handle(self):
-                proxy.serve(self)
+                proxy.opened(1)
+                try:
+                    proxy.serve(self)
+                finally:
+                    proxy.opened(-1)
 
         class Server(socketserver.ThreadingTCPServer):
             allow_reuse_address, daemon_threads, request_queue_size = True, True, 256
@@ -64,6 +70,13 @@ class FaultProxy:
     def reset(self, *faults):
         with self.lock:
             self.faults, self.log = list(faults), []
+            self.connections, self.most_open = 0, self.open
+
+    def opened(self, more):
+        with self.lock:
+            self.open += more
+            self.connections += max(0, more)
+            self.most_open = max(self.most_open, self.open)
 
     def fault_for(self, method, path, headers):
         with self.lock:

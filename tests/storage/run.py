@@ -2,7 +2,7 @@
 """Reads tables from real servers: the fixtures' answers, every form of naming, and what becomes of faults.
 
 usage: run.py [--firn PATH] [--only WORD,…] [--tables NAME,…] [--fixtures WHICH]
-Parts: seaweedfs versitygw azurite hdfs. A server that cannot be installed fails its part. Needs fastavro and pyarrow.
+Parts: seaweedfs versitygw azurite hdfs; secrets, many (queries at once) and trips (round trips beside the peers, where they are installed) over SeaweedFS. A server that cannot be installed fails its part. Needs fastavro and pyarrow.
 """
 import argparse
 import os
@@ -21,9 +21,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests/fixtures")]
 import engine  # noqa: E402
+import round_trips  # noqa: E402
 from fault_proxy import Fault, FaultProxy  # noqa: E402
 from known import failures, known_failures, matching  # noqa: E402
+from many_at_once import ASKED, many_at_once  # noqa: E402
 from relocate import relocate  # noqa: E402
+from secrets_kept import no_secret  # noqa: E402
 from stores import S3, Azure, Hdfs, put_folder  # noqa: E402
 
 FIXTURES = os.path.join(ROOT, "tests/fixtures")
@@ -63,8 +66,8 @@ class Suite:
         self.check(label + ": no secret", SECRET not in answer.err and Azure.account_key not in answer.err, answer.err[-300:])
         return answer
 
-    def events(self, sql, env=None):
-        answer = self.ask(sql, ["--print-profile-events"], env)
+    def events(self, sql, arguments=(), env=None):
+        answer = self.ask(sql, ["--print-profile-events", *arguments], env)
         found = {name: int(n) for name, n in re.findall(r"\b(\w+): (\d+)", answer.err)}
         if answer.status:
             print(answer.err[-400:])
@@ -288,6 +291,49 @@ def part_seaweedfs(suite, work, tables, port=21400):
         service.stop()
 
 
+def part_secrets(suite, work, tables, port=21480):
+    service = Service("s3-seaweedfs", work, "--port", port, "--buckets", "warehouse")
+    try:
+        upload(S3(port), "warehouse", "s3://warehouse/fixtures", "part_days", work)
+        no_secret(suite, port, work, {k: v for k, v in os.environ.items() if not k.startswith("AWS_")})
+    finally:
+        service.stop()
+
+
+def upload_made(store, work):
+    """The tables of round_trips.py, below trips/ of the bucket; returns their local folder."""
+    folder = f"{work}/made"
+    for name in round_trips.make_tables(folder):
+        relocate(f"{folder}/{name}", f"{work}/relocated/{name}", f"{folder}/{name}", f"s3://warehouse/trips/{name}")
+        put_folder(store, "warehouse", f"trips/{name}", f"{work}/relocated/{name}")
+    return folder
+
+
+def part_many(suite, work, tables, port=21500):
+    service = Service("s3-seaweedfs", work, "--port", port, "--buckets", "warehouse")
+    proxy = FaultProxy(port, latency=0.005)
+    try:
+        upload(S3(port), "warehouse", "s3://warehouse/fixtures", ",".join(ASKED), work)
+        made = upload_made(S3(port), work)
+        places = {name: (f"warehouse/fixtures/{name}", f"{FIXTURES}/{name}") for name in ASKED}
+        places["lineitem"] = ("warehouse/trips/lineitem", f"{made}/lineitem")
+        many_at_once(suite, proxy, places, f"'{KEY}', '{SECRET}'")
+    finally:
+        proxy.close()
+        service.stop()
+
+
+def part_trips(suite, work, tables, port=21520):
+    service = Service("s3-seaweedfs", work, "--port", port, "--buckets", "warehouse")
+    proxy = FaultProxy(port, latency=round_trips.LATENCY)
+    try:
+        upload_made(S3(port), work)
+        round_trips.compare(suite, proxy)
+    finally:
+        proxy.close()
+        service.stop()
+
+
 def part_versitygw(suite, work, tables, port=21450):
     service = Service("s3-versitygw", work, "--port", port)
     try:
@@ -347,7 +393,8 @@ def part_hdfs(suite, work, tables, port=21470, http_port=21471):
         service.stop()
 
 
-PARTS = {"seaweedfs": part_seaweedfs, "versitygw": part_versitygw, "azurite": part_azurite, "hdfs": part_hdfs}
+PARTS = {"seaweedfs": part_seaweedfs, "versitygw": part_versitygw, "azurite": part_azurite, "hdfs": part_hdfs, "secrets": part_secrets, "many": part_many,
+         "trips": part_trips}
 
 
 def main():

@@ -5,6 +5,7 @@
 #include "firn/base/error.h"
 #include "firn/iceberg/json_fields.h"
 #include "firn/iceberg/metadata.h"
+#include "firn/storage/access.h"
 #include "firn/storage/url.h"
 
 namespace firn::catalog {
@@ -42,18 +43,14 @@ storage::HttpOptions catalog_http_options() {
 }
 
 storage::AwsCredentialsPtr aws_credentials_of(const CatalogOptions& options) {
-    auto base = options.aws_access_key_id.empty()
-                    ? storage::default_credentials(false)
-                    : storage::fixed_credentials(
-                          {options.aws_access_key_id, options.aws_secret_access_key, options.aws_session_token});
-    if (options.aws_role_arn.empty()) return base;
-    storage::AssumeRole role;
-    role.role_arn = options.aws_role_arn;
-    role.session_name = options.aws_role_session_name;
-    role.external_id = options.aws_external_id;
-    role.region = options.region;
-    role.http = catalog_http_options();
-    return storage::assumed_role(std::move(role), std::move(base));
+    storage::StorageAccess access;
+    access.keys = {options.aws_access_key_id, options.aws_secret_access_key, options.aws_session_token};
+    access.role_arn = options.aws_role_arn;
+    access.role_session_name = options.aws_role_session_name;
+    access.external_id = options.aws_external_id;
+    access.s3.region = options.region;
+    access.http = catalog_http_options();
+    return storage::aws_credentials_for(access);
 }
 
 ServiceError service_error(const storage::HttpReply& reply) {
@@ -145,6 +142,17 @@ std::string OAuthToken::request(const storage::HttpClient& client) {
 
 // ---- requests
 
+namespace {
+
+/// AWS's services refuse expired keys with 400 or 403.
+bool says_expired_keys(const storage::HttpReply& reply) {
+    if (reply.status != 400 && reply.status != 403) return false;
+    const std::string type = service_error(reply).type;
+    return type == "ExpiredTokenException" || type == "ExpiredToken";
+}
+
+}  // namespace
+
 CatalogRequests::CatalogRequests(std::string shown_name)
     : shown_name_(std::move(shown_name)), client_(catalog_http_options()) {}
 
@@ -175,10 +183,10 @@ storage::HttpReply CatalogRequests::send(storage::HttpRequest request) const {
         }
     };
     request.retry_reply = [this](const storage::HttpReply& reply, unsigned attempt) {
-        if (!is_expired_token(reply.status) || attempt > 1) return false;
+        if (attempt > 1 || (!is_expired_token(reply.status) && !(aws && says_expired_keys(reply)))) return false;
         if (oauth) oauth->invalidate();
         if (aws) aws->invalidate();
-        return oauth != nullptr;
+        return oauth || aws;
     };
     storage::HttpReply reply;
     try {

@@ -56,7 +56,6 @@ public:
     /// Throws what a reply says that is no success: the service's message with its type.
     [[noreturn]] void fail_reply(const storage::HttpReply& reply, std::string_view doing) const;
     const std::string& shown_name() const { return shown_name_; }
-    const storage::HttpClient& client() const { return client_; }
 
 private:
     std::string shown_name_;

@@ -1,6 +1,5 @@
 #include "firn/storage/access.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <list>
 #include <map>
@@ -9,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
-#include "firn/storage/local_store.h"
 #include "firn/storage/s3_store.h"
 #include "firn/storage/url.h"
 
@@ -24,25 +22,7 @@ std::string environment(const char* name) {
     return value ? value : "";
 }
 
-AwsCredentialsPtr credentials_for(const StorageAccess& access) {
-    if (!access.sign) return nullptr;
-    if (access.credentials) return access.credentials;
-    AwsCredentialsPtr base =
-        access.keys.empty() ? default_credentials(access.s3.is_aws()) : fixed_credentials(access.keys);
-    if (access.role_arn.empty()) return base;
-    AssumeRole role;
-    role.role_arn = access.role_arn;
-    role.session_name = access.role_session_name;
-    role.external_id = access.external_id;
-    role.region = access.s3.region.empty() ? configured_region() : access.s3.region;
-    role.http = access.http;
-    role.sts_endpoint = access.sts_endpoint;
-    // Services of one's own have their STS where their S3 is.
-    if (role.sts_endpoint.empty() && environment("AWS_ENDPOINT_URL_STS").empty()) role.sts_endpoint = access.s3.origin;
-    return assumed_role(std::move(role), std::move(base));
-}
-
-std::shared_ptr<ObjectStore> make_s3(const StorageAccess& access) {
+std::shared_ptr<ObjectStore> make_s3(const StorageAccess& access, const std::string& identity) {
     S3Options options;
     options.endpoint = access.s3;
     options.http = access.http;
@@ -57,11 +37,11 @@ std::shared_ptr<ObjectStore> make_s3(const StorageAccess& access) {
         }
     }
     if (options.http.ca_file.empty()) options.http.ca_file = environment("AWS_CA_BUNDLE");
-    options.credentials = credentials_for(access);
-    return std::make_shared<S3Store>(std::move(options));
+    options.credentials = aws_credentials_for(access);
+    return std::make_shared<S3Store>(std::move(options), identity);
 }
 
-std::shared_ptr<ObjectStore> make_gcs(const StorageAccess& access) {
+std::shared_ptr<ObjectStore> make_gcs(const StorageAccess& access, const std::string& identity) {
     S3Options options;
     options.scheme = "gs";
     options.http = access.http;
@@ -71,18 +51,19 @@ std::shared_ptr<ObjectStore> make_gcs(const StorageAccess& access) {
     if (options.endpoint.origin.empty())
         options.endpoint = {emulator.empty() ? "https://storage.googleapis.com" : emulator, "auto", S3Addressing::Path};
     options.bearer_token = access.gcs_token;
-    if (options.bearer_token.empty()) options.credentials = credentials_for(access);
-    return std::make_shared<S3Store>(std::move(options));
+    if (options.bearer_token.empty()) options.credentials = aws_credentials_for(access);
+    return std::make_shared<S3Store>(std::move(options), identity);
 }
 
-std::shared_ptr<ObjectStore> make_azure(const StorageAccess& access, std::string_view path) {
+std::shared_ptr<ObjectStore> make_azure(const StorageAccess& access, const std::string& identity,
+                                        std::string_view path) {
     AzureOptions options = access.azure;
     options.http = access.http;
     if (options.account_url.empty() && options.account_name.empty()) {
         options.account_name = split_azure_path(path).account;
         if (options.account_name.empty()) options.account_name = environment("AZURE_STORAGE_ACCOUNT");
     }
-    if (options.account_key.empty() && options.sas_token.empty() && !options.token) {
+    if (options.account_key.empty() && options.sas_token.empty() && !options.token && access.environment_keys) {
         if (const std::string text = environment("AZURE_STORAGE_CONNECTION_STRING"); !text.empty()) {
             AzureOptions from;
             apply_connection_string(text, from);
@@ -98,14 +79,15 @@ std::shared_ptr<ObjectStore> make_azure(const StorageAccess& access, std::string
         if (options.account_key.empty() && options.sas_token.empty() && access.sign)
             options.token = azure_environment_token();
     }
-    return std::make_shared<AzureStore>(std::move(options));
+    return std::make_shared<AzureStore>(std::move(options), identity);
 }
 
-std::shared_ptr<ObjectStore> make_hdfs(const StorageAccess& access, std::string_view path) {
+std::shared_ptr<ObjectStore> make_hdfs(const StorageAccess& access, const std::string& identity,
+                                       std::string_view path) {
     HdfsOptions options = access.hdfs;
     options.http = access.http;
     if (options.endpoints.empty()) options.endpoints = webhdfs_endpoints(path);
-    return std::make_shared<HdfsStore>(std::move(options));
+    return std::make_shared<HdfsStore>(std::move(options), identity);
 }
 
 /// A store of stores: each path goes to the one of its scheme.
@@ -113,9 +95,8 @@ class Router final : public ObjectStore {
 public:
     explicit Router(StorageAccess access) : access_(std::move(access)) {
         // One that is not shared with any other has a name that none before it had: caches outlive stores.
-        static std::atomic<uint64_t> unshared{0};
         const std::string key = access_.sharing_key();
-        identity_ = key.empty() ? fmt::format("storage {}", ++unshared) : "storage " + sha256_hex(key).substr(0, 32);
+        identity_ = key.empty() ? unshared_identity() : "storage " + sha256_hex(key).substr(0, 32);
     }
 
     using ObjectStore::open;
@@ -168,16 +149,13 @@ private:
     }
 
     std::shared_ptr<ObjectStore> make(const std::string& scheme, std::string_view path) const {
-        if (scheme == "s3") return make_s3(access_);
-        if (scheme == "gs") return make_gcs(access_);
+        if (scheme == "s3") return make_s3(access_, identity_);
+        if (scheme == "gs") return make_gcs(access_, identity_);
         if (scheme == "abfss" || scheme == "abfs" || scheme == "wasb" || scheme == "wasbs" || scheme == "az")
-            return make_azure(access_, path);
-        if (scheme == "hdfs" || scheme == "webhdfs" || scheme == "swebhdfs") return make_hdfs(access_, path);
-        if (scheme.empty()) {
-            if (!access_.local)
-                fail(ErrorCode::ACCESS_DENIED, "Path {} is of the local disk: a table elsewhere may not name it", path);
-            return std::make_shared<LocalStore>();
-        }
+            return make_azure(access_, identity_, path);
+        if (scheme == "hdfs" || scheme == "webhdfs" || scheme == "swebhdfs") return make_hdfs(access_, identity_, path);
+        if (scheme.empty())
+            fail(ErrorCode::ACCESS_DENIED, "Path {} is of the local disk: a table elsewhere may not name it", path);
         fail(ErrorCode::NOT_IMPLEMENTED, "Path {} is of a storage that firn does not know: '{}'", path, scheme);
     }
 
@@ -206,6 +184,29 @@ SharedStores& shared_stores() {
 
 }  // namespace
 
+AwsCredentialsPtr aws_credentials_for(const StorageAccess& access) {
+    if (!access.sign) return nullptr;
+    if (access.credentials) return access.credentials;
+    if (access.keys.empty() && !access.environment_keys) {
+        if (access.role_arn.empty()) return nullptr;
+        fail(ErrorCode::AUTHENTICATION_FAILED,
+             "Role {} cannot be assumed without keys, and none of the environment may be used", access.role_arn);
+    }
+    AwsCredentialsPtr base =
+        access.keys.empty() ? default_credentials(access.s3.is_aws()) : fixed_credentials(access.keys);
+    if (access.role_arn.empty()) return base;
+    AssumeRole role;
+    role.role_arn = access.role_arn;
+    role.session_name = access.role_session_name;
+    role.external_id = access.external_id;
+    role.region = access.s3.region.empty() ? configured_region() : access.s3.region;
+    role.http = access.http;
+    role.sts_endpoint = access.sts_endpoint;
+    // Services of one's own have their STS where their S3 is.
+    if (role.sts_endpoint.empty() && environment("AWS_ENDPOINT_URL_STS").empty()) role.sts_endpoint = access.s3.origin;
+    return assumed_role(std::move(role), std::move(base));
+}
+
 std::string StorageAccess::sharing_key() const {
     if (credentials || azure.token) return {};
     std::string key;
@@ -213,6 +214,7 @@ std::string StorageAccess::sharing_key() const {
                                     s3.region,
                                     std::to_string(static_cast<int>(s3.addressing)),
                                     std::to_string(sign),
+                                    std::to_string(environment_keys),
                                     keys.access_key_id,
                                     keys.secret_access_key,
                                     keys.session_token,
@@ -230,8 +232,7 @@ std::string StorageAccess::sharing_key() const {
                                     http.ca_file,
                                     std::to_string(http.connect_timeout.count()),
                                     std::to_string(http.idle_timeout.count()),
-                                    std::to_string(http.attempts),
-                                    std::to_string(local)})
+                                    std::to_string(http.attempts)})
         key += part + '\n';
     for (const std::string& endpoint : hdfs.endpoints) key += endpoint + '\n';
     return key;
@@ -250,12 +251,6 @@ std::shared_ptr<ObjectStore> open_storage(const StorageAccess& access) {
     shared.stores.emplace_front(key, std::make_shared<Router>(access));
     if (shared.stores.size() > kSharedStores) shared.stores.pop_back();
     return shared.stores.front().second;
-}
-
-void drop_shared_storage() {
-    SharedStores& shared = shared_stores();
-    std::lock_guard lock(shared.mutex);
-    shared.stores.clear();
 }
 
 }  // namespace firn::storage

@@ -20,8 +20,9 @@ namespace firn::storage {
 struct StorageAccess {
     // S3 and Google Cloud Storage
     S3Endpoint s3;
-    bool sign = true;     ///< false: NOSIGN
-    AwsCredentials keys;  ///< empty: those of the environment
+    bool sign = true;              ///< false: NOSIGN
+    AwsCredentials keys;           ///< empty: those of the environment
+    bool environment_keys = true;  ///< false: keys and tokens of the environment are not used, of Azure neither
     std::string role_arn, role_session_name, external_id, sts_endpoint;
     AwsCredentialsPtr credentials;  ///< instead of keys and role: a catalog that vends them
     std::string gcs_token;          ///< OAuth2 token for gs://; empty: keys as HMAC keys
@@ -30,7 +31,6 @@ struct StorageAccess {
     HdfsOptions hdfs;
 
     HttpOptions http;
-    bool local = false;  ///< paths of the local disk are served too
 
     /// Of the store that was made for the same access before; empty: one of its own. May hold secrets.
     std::string sharing_key() const;
@@ -40,7 +40,8 @@ struct StorageAccess {
 /// and credentials.
 std::shared_ptr<ObjectStore> open_storage(const StorageAccess& access);
 
-/// Forgets the shared ones.
-void drop_shared_storage();
+/// Who signs requests to AWS's services: given credentials, else keys or those of the environment, with the role that they
+/// may assume. Null: nobody. AUTHENTICATION_FAILED for a role that there are no keys for.
+AwsCredentialsPtr aws_credentials_for(const StorageAccess& access);
 
 }  // namespace firn::storage

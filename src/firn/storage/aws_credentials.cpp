@@ -18,7 +18,6 @@ namespace firn::storage {
 
 namespace {
 
-constexpr int64_t kRenewBefore_s = 300;
 /// What never was there is asked for again after a while.
 constexpr int64_t kNothingFound_s = 600;
 constexpr int kMaxProfileChain = 8;
@@ -262,7 +261,7 @@ protected:
         if (auto found = from_profile(all, profile_name(), 0)) return *found;
         if (auto found = from_container()) return *found;
         if (auto found = from_instance(look_at_instance_)) return *found;
-        return {{}, std::time(nullptr) + kNothingFound_s + kRenewBefore_s};
+        return {{}, std::time(nullptr) + kNothingFound_s + kCredentialsRenewedBefore_s};
     }
 
 private:
@@ -337,11 +336,11 @@ private:
 
 AwsCredentials AwsCredentialsProvider::get() {
     std::lock_guard lock(mutex_);
-    if (!cached_ || (cached_->expires_s && std::time(nullptr) + kRenewBefore_s > cached_->expires_s)) {
+    if (!cached_ || (cached_->expires_s && std::time(nullptr) + kCredentialsRenewedBefore_s > cached_->expires_s)) {
         // What lives for less than the margin is used till it is refused.
         cached_ = load();
-        if (cached_->expires_s && cached_->expires_s < std::time(nullptr) + kRenewBefore_s + 60)
-            cached_->expires_s = std::time(nullptr) + kRenewBefore_s + 60;
+        if (cached_->expires_s && cached_->expires_s < std::time(nullptr) + kCredentialsRenewedBefore_s + 60)
+            cached_->expires_s = std::time(nullptr) + kCredentialsRenewedBefore_s + 60;
     }
     return cached_->credentials;
 }

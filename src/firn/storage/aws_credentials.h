@@ -43,6 +43,9 @@ private:
     std::optional<ExpiringCredentials> cached_;
 };
 
+/// How long before they expire credentials are renewed, seconds.
+constexpr int64_t kCredentialsRenewedBefore_s = 300;
+
 using AwsCredentialsPtr = std::shared_ptr<AwsCredentialsProvider>;
 
 AwsCredentialsPtr fixed_credentials(AwsCredentials credentials);

@@ -119,7 +119,8 @@ void sign_azure_shared_key(HttpRequest& request, std::string_view account, std::
                         fmt::format("SharedKey {}:{}", account, base64_encode(hmac_sha256(key, text))));
 }
 
-AzureStore::AzureStore(AzureOptions options) : options_(std::move(options)), client_(options_.http) {
+AzureStore::AzureStore(AzureOptions options, std::string identity)
+    : RemoteStore(options.http, std::move(identity)), options_(std::move(options)) {
     while (options_.account_url.ends_with('/')) options_.account_url.pop_back();
     while (options_.sas_token.starts_with('?')) options_.sas_token.erase(0, 1);
     if (options_.account_url.empty() && options_.account_name.empty())
@@ -131,8 +132,6 @@ AzureStore::AzureStore(AzureOptions options) : options_(std::move(options)), cli
         options_.account_name = url.path.size() > 1 ? url.path.substr(1) : url.host.substr(0, url.host.find('.'));
     }
     if (!options_.account_key.empty()) key_ = base64_decode(options_.account_key);
-    const std::string who = options_.account_key + "\n" + options_.sas_token;
-    identity_ = fmt::format("azure {} {}", options_.account_url, sha256_hex(who).substr(0, 16));
 }
 
 std::string AzureStore::account_url(const std::string& account) const {
@@ -168,13 +167,6 @@ HttpRequest AzureStore::request(std::string method, std::string_view path, std::
     const auto self = std::static_pointer_cast<const AzureStore>(shared_from_this());
     request.before_attempt = [self](HttpRequest& r, unsigned) { self->authorize(r); };
     return request;
-}
-
-std::unique_ptr<HttpExchange> AzureStore::start(HttpRequest request) const { return client_.start(std::move(request)); }
-
-HttpReply AzureStore::send(HttpRequest request, std::string_view path, std::string_view doing) const {
-    const auto exchange = start(std::move(request));
-    return finish(*exchange, path, doing);
 }
 
 HttpRequest AzureStore::read_request(std::string_view path, std::optional<ByteRange> range,

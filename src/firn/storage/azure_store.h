@@ -46,7 +46,7 @@ AzureBlob split_azure_path(std::string_view path);
 
 class AzureStore final : public RemoteStore {
 public:
-    explicit AzureStore(AzureOptions options);
+    explicit AzureStore(AzureOptions options, std::string identity = {});
 
     std::optional<ObjectInfo> try_stat(std::string_view path) const override;
     std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override;
@@ -54,10 +54,8 @@ public:
     bool put_if_absent(std::string_view path, std::span<const uint8_t> bytes) override;
     bool remove(std::string_view path) override;
     void remove_all(std::span<const std::string> paths) override;
-    std::string identity() const override { return identity_; }
     std::string shown_path(std::string_view path) const override;
 
-    std::unique_ptr<HttpExchange> start(HttpRequest request) const override;
     HttpRequest read_request(std::string_view path, std::optional<ByteRange> range,
                              std::string_view etag) const override;
     [[noreturn]] void fail_reply(const HttpReply& reply, std::string_view path, std::string_view doing) const override;
@@ -67,16 +65,13 @@ public:
 private:
     HttpRequest request(std::string method, std::string_view path, std::string query = {},
                         bool of_container = false) const;
-    HttpReply send(HttpRequest request, std::string_view path, std::string_view doing) const;
     std::string account_url(const std::string& account) const;
     void authorize(HttpRequest& request) const;
     bool upload(std::string_view path, std::span<const uint8_t> bytes, bool only_if_absent);
     void upload_blocks(std::string_view path, std::span<const uint8_t> bytes, std::string& list);
 
     AzureOptions options_;
-    HttpClient client_;
     std::string key_;  ///< decoded
-    std::string identity_;
     mutable std::mutex mutex_;
     mutable AzureToken token_;
 };

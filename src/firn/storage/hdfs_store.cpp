@@ -124,7 +124,8 @@ std::vector<std::string> webhdfs_endpoints(std::string_view path) {
     return {fmt::format("http://{}:{}", host, kHttpPort)};
 }
 
-HdfsStore::HdfsStore(HdfsOptions options) : options_(std::move(options)), client_(options_.http) {
+HdfsStore::HdfsStore(HdfsOptions options, std::string identity)
+    : RemoteStore(options.http, std::move(identity)), options_(std::move(options)) {
     if (options_.endpoints.empty()) fail(ErrorCode::BAD_ARGUMENTS, "HDFS needs the address of a name node");
     if (options_.delegation_token.empty()) options_.delegation_token = environment("HADOOP_DELEGATION_TOKEN");
     if (options_.user.empty()) options_.user = environment("HADOOP_USER_NAME");
@@ -132,7 +133,6 @@ HdfsStore::HdfsStore(HdfsOptions options) : options_(std::move(options)), client
         const passwd* entry = ::getpwuid(::geteuid());
         options_.user = entry ? entry->pw_name : "hdfs";
     }
-    identity_ = fmt::format("hdfs {} {}", options_.endpoints[0], options_.user);
 }
 
 HttpRequest HdfsStore::request(std::string method, std::string_view path, std::string_view operation) const {
@@ -155,13 +155,6 @@ HttpRequest HdfsStore::request(std::string method, std::string_view path, std::s
         return true;
     };
     return request;
-}
-
-std::unique_ptr<HttpExchange> HdfsStore::start(HttpRequest request) const { return client_.start(std::move(request)); }
-
-HttpReply HdfsStore::send(HttpRequest request, std::string_view path, std::string_view doing) const {
-    const auto exchange = start(std::move(request));
-    return finish(*exchange, path, doing);
 }
 
 HttpRequest HdfsStore::read_request(std::string_view path, std::optional<ByteRange> range, std::string_view) const {

@@ -25,16 +25,14 @@ std::vector<std::string> webhdfs_endpoints(std::string_view path);
 
 class HdfsStore final : public RemoteStore {
 public:
-    explicit HdfsStore(HdfsOptions options);
+    explicit HdfsStore(HdfsOptions options, std::string identity = {});
 
     std::optional<ObjectInfo> try_stat(std::string_view path) const override;
     std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override;
     void put(std::string_view path, std::span<const uint8_t> bytes) override;
     bool put_if_absent(std::string_view path, std::span<const uint8_t> bytes) override;
     bool remove(std::string_view path) override;
-    std::string identity() const override { return identity_; }
 
-    std::unique_ptr<HttpExchange> start(HttpRequest request) const override;
     HttpRequest read_request(std::string_view path, std::optional<ByteRange> range,
                              std::string_view etag) const override;
     [[noreturn]] void fail_reply(const HttpReply& reply, std::string_view path, std::string_view doing) const override;
@@ -43,15 +41,12 @@ public:
 
 private:
     HttpRequest request(std::string method, std::string_view path, std::string_view operation) const;
-    HttpReply send(HttpRequest request, std::string_view path, std::string_view doing) const;
     void list_folder(const std::string& folder, bool recursive, int depth, std::vector<ObjectInfo>& out) const;
     void drop_temporary(const std::string& temporary) noexcept;
     std::string write_temporary(std::string_view path, std::span<const uint8_t> bytes);
     bool rename(const std::string& from, std::string_view to, bool overwrite);
 
     HdfsOptions options_;
-    HttpClient client_;
-    std::string identity_;
     mutable std::atomic<size_t> active_{0};  ///< the endpoint that answered last
 };
 

@@ -112,11 +112,6 @@ public:
         if (transfer_) HttpEngine::instance().abandon(transfer_);
     }
 
-    bool ready() const override {
-        std::lock_guard lock(transfer_->mutex);
-        return transfer_->done;
-    }
-
     HttpReply wait() override {
         for (;;) {
             wait_attempt();

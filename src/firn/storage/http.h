@@ -110,8 +110,6 @@ public:
 
     /// Waits for the reply, trying again as the options say. Once only. The errors of this file's head.
     virtual HttpReply wait() = 0;
-    /// Whether the present try has ended, so that wait returns soon.
-    virtual bool ready() const = 0;
 };
 
 /// Thread-safe; cheap to make: connections belong to the process.
@@ -132,8 +130,5 @@ bool is_retryable_status(int status);
 
 /// Seconds of a Retry-After header (a number or a date), nothing where there is none or it is not understood.
 std::optional<std::chrono::milliseconds> retry_after(const HttpReply& reply);
-
-/// Most connections that the process holds, in all and to one host. Set before the first request.
-void limit_connections(unsigned total, unsigned per_host);
 
 }  // namespace firn::storage

@@ -14,8 +14,10 @@ namespace firn::storage {
 namespace {
 
 constexpr size_t kErrorBodyLimit = size_t{1} << 20;
-std::atomic<unsigned> total_connections{256};
-std::atomic<unsigned> connections_per_host{64};
+// Most connections that the process holds, in all and to one host.
+constexpr unsigned kTotalConnections = 256;
+constexpr unsigned kConnectionsPerHost = 64;
+constexpr std::chrono::milliseconds kLinger{1'000};
 
 /// The certificates to trust: a file that the environment names, else the first that systems keep.
 const std::string& default_ca_file() {
@@ -55,7 +57,7 @@ size_t on_header(char* data, size_t, size_t size, void* user) {
 size_t on_body(char* data, size_t, size_t size, void* user) {
     auto& transfer = *static_cast<HttpTransfer*>(user);
     std::lock_guard lock(transfer.mutex);
-    if (transfer.abandoned) return CURL_WRITEFUNC_ERROR;
+    if (transfer.abandoned) return transfer.may_linger() ? size : CURL_WRITEFUNC_ERROR;
     HttpReply& reply = transfer.reply;
     if (transfer.into_span && reply.status == (transfer.ranged ? 206 : 200)) {
         if (size > transfer.request.into.size() - reply.received) {
@@ -169,11 +171,6 @@ curl_slist* header_list(const HttpRequest& request) {
 
 }  // namespace
 
-void limit_connections(unsigned total, unsigned per_host) {
-    total_connections = total;
-    connections_per_host = per_host;
-}
-
 HttpEngine& HttpEngine::instance() {
     static HttpEngine engine;
     return engine;
@@ -183,9 +180,9 @@ HttpEngine::HttpEngine() {
     // Before this object is complete, so that the libraries' own cleaning up at exit comes after ours.
     curl_global_init(CURL_GLOBAL_DEFAULT);
     multi_ = curl_multi_init();
-    curl_multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(total_connections.load()));
-    curl_multi_setopt(multi_, CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(connections_per_host.load()));
-    curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(total_connections.load()));
+    curl_multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, long{kTotalConnections});
+    curl_multi_setopt(multi_, CURLMOPT_MAX_HOST_CONNECTIONS, long{kConnectionsPerHost});
+    curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, long{kTotalConnections});
     curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
     thread_ = std::thread([this] { run(); });
 }
@@ -241,7 +238,7 @@ std::string_view host_of(const HttpTransfer& transfer) {
 
 void HttpEngine::begin_waiting() {
     // First come, first served, but a host with no connection left holds up no other.
-    for (auto it = waiting_.begin(); it != waiting_.end() && running_.size() < total_connections;) {
+    for (auto it = waiting_.begin(); it != waiting_.end() && running_.size() < kTotalConnections;) {
         {
             std::lock_guard lock((*it)->mutex);
             if ((*it)->abandoned) {
@@ -250,7 +247,7 @@ void HttpEngine::begin_waiting() {
             }
         }
         unsigned& running = running_by_host_[std::string(host_of(**it))];
-        if (running >= connections_per_host) {
+        if (running >= kConnectionsPerHost) {
             ++it;
             continue;
         }
@@ -308,6 +305,15 @@ bool HttpEngine::collect_finished() {
     return any;
 }
 
+void HttpEngine::end_lingering() {
+    const auto now = std::chrono::steady_clock::now();
+    std::erase_if(lingering_, [&](const auto& lingering) {
+        const auto& [until, transfer] = lingering;
+        if (transfer->easy && now >= until) finish(transfer->easy, CURLE_ABORTED_BY_CALLBACK);
+        return !transfer->easy;
+    });
+}
+
 void HttpEngine::run() {
     for (;;) {
         std::deque<std::shared_ptr<HttpTransfer>> incoming;
@@ -320,8 +326,13 @@ void HttpEngine::run() {
         }
         std::move(incoming.begin(), incoming.end(), std::back_inserter(waiting_));
         for (const auto& transfer : cancelled) {
-            if (transfer->easy) finish(transfer->easy, CURLE_ABORTED_BY_CALLBACK);
+            if (!transfer->easy) continue;
+            if (transfer->may_linger())
+                lingering_.emplace_back(std::chrono::steady_clock::now() + kLinger, transfer);
+            else
+                finish(transfer->easy, CURLE_ABORTED_BY_CALLBACK);
         }
+        end_lingering();
         begin_waiting();
         int active = 0;
         curl_multi_perform(multi_, &active);

@@ -40,6 +40,13 @@ struct HttpTransfer {
     bool into_span = false;
     bool ranged = false;
 
+    /// Where nobody waits any more, the rest of a small body is read and forgotten for a while: ending it would cost the
+    /// connection.
+    bool may_linger() const {
+        constexpr size_t kSmallBody = size_t{1} << 20;
+        return request.method == "GET" && !request.into.empty() && request.into.size() <= kSmallBody;
+    }
+
     std::span<const uint8_t> outgoing() const {
         if (!request.body_view.empty()) return request.body_view;
         return {reinterpret_cast<const uint8_t*>(request.body.data()), request.body.size()};
@@ -69,6 +76,7 @@ private:
     void finish(CURL* easy, CURLcode result);
     /// Whether any had finished.
     bool collect_finished();
+    void end_lingering();
     CURL* take_easy();
 
     CURLM* multi_ = nullptr;
@@ -80,6 +88,8 @@ private:
     // The thread's own.
     std::deque<std::shared_ptr<HttpTransfer>> waiting_;
     std::vector<std::shared_ptr<HttpTransfer>> running_;
+    /// Abandoned ones that may go on till a time, to the end of their body.
+    std::vector<std::pair<std::chrono::steady_clock::time_point, std::shared_ptr<HttpTransfer>>> lingering_;
     std::map<std::string, unsigned, std::less<>> running_by_host_;
     std::vector<CURL*> idle_;
     std::thread thread_;

@@ -51,6 +51,5 @@ ObjectCache& object_cache() {
 }
 
 void drop_object_cache() { object_cache().clear(); }
-size_t object_cache_bytes() { return object_cache().bytes(); }
 
 }  // namespace firn::storage

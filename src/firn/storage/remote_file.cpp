@@ -107,24 +107,19 @@ std::string RemoteFile::cache_key() const {
     return fmt::format("{}\n{}\n{}\n{}", store_->identity(), info_.path, info_.size, info_.etag);
 }
 
-std::shared_ptr<RemotePiece> RemoteFile::start_piece(ByteRange range) const {
+std::shared_ptr<RemotePiece> RemoteFile::start_piece(ByteRange range, const std::string& etag) const {
     auto piece = std::make_shared<RemotePiece>(store_, range);
     piece->buffer_ = is_small() ? allocate_shared(range.length) : Buffer::allocate(range.length);
     const bool all = range.offset == 0 && range.length == info_.size;
-    HttpRequest request = store_->read_request(info_.path, all ? std::nullopt : std::optional(range), etag());
+    HttpRequest request = store_->read_request(info_.path, all ? std::nullopt : std::optional(range), etag);
     request.into = span_of(piece->buffer_);
     piece->exchange_ = store_->start(std::move(request));
     return piece;
 }
 
 std::shared_ptr<RemotePiece> RemoteFile::whole_under_way() const {
-    {
-        std::lock_guard lock(mutex_);
-        if (whole_piece_) return whole_piece_;
-    }
-    auto fresh = start_piece({0, info_.size});
-    std::lock_guard lock(mutex_);
-    if (!whole_piece_) whole_piece_ = std::move(fresh);
+    std::lock_guard lock(mutex_);  // one request, whoever comes first
+    if (!whole_piece_) whole_piece_ = start_piece({0, info_.size}, etag_);
     return whole_piece_;
 }
 
@@ -160,7 +155,7 @@ std::shared_ptr<RemotePiece> RemoteFile::find_piece(uint64_t offset) const {
 
 std::shared_ptr<const void> RemoteFile::read_ahead(std::vector<ByteRange> ranges) const {
     if (info_.size == 0) return nullptr;
-    if (is_small()) {
+    if (comes_whole()) {
         if (object_cache().find(cache_key())) return nullptr;
         return whole_under_way();
     }
@@ -173,20 +168,19 @@ std::shared_ptr<const void> RemoteFile::read_ahead(std::vector<ByteRange> ranges
     std::erase_if(ranges, [&](const ByteRange& range) { return range.offset >= tail_begin; });
     auto held = std::make_shared<std::vector<std::shared_ptr<RemotePiece>>>();
     for (const ByteRange& range : requests_for(std::move(ranges))) {
+        std::lock_guard lock(mutex_);
         if (auto under_way = same_piece(range)) {
             held->push_back(std::move(under_way));
             continue;
         }
-        held->push_back(start_piece(range));
-        count_event(ProfileEvent::StoragePrefetchedBytes, range.length);
-        std::lock_guard lock(mutex_);
+        held->push_back(start_piece(range, etag_));
         pieces_.push_back(held->back());
+        count_event(ProfileEvent::StoragePrefetchedBytes, range.length);
     }
     return held;
 }
 
 std::shared_ptr<RemotePiece> RemoteFile::same_piece(const ByteRange& range) const {
-    std::lock_guard lock(mutex_);
     for (const auto& weak : pieces_) {
         auto piece = weak.lock();
         if (piece && piece->range().offset == range.offset && piece->range().length == range.length) return piece;
@@ -234,12 +228,12 @@ void RemoteFile::read_now(uint64_t offset, std::span<uint8_t> out) const {
 void RemoteFile::read_at(uint64_t offset, std::span<uint8_t> out) const {
     check_range(offset, out.size());
     if (out.empty()) return;
-    const BufferPtr kept = tail();
-    if (is_small() && !kept) {
+    if (comes_whole()) {
         const BufferPtr bytes = whole();
         std::memcpy(out.data(), bytes->data() + offset, out.size());
         return;
     }
+    const BufferPtr kept = tail();
     const uint64_t tail_begin = kept ? info_.size - kept->size() : info_.size;
     const auto all = out;
     const uint64_t begin = offset;
@@ -266,7 +260,7 @@ void RemoteFile::read_at(uint64_t offset, std::span<uint8_t> out) const {
 
 BufferPtr RemoteFile::read_buffer(uint64_t offset, uint64_t length) const {
     check_range(offset, length);
-    if (is_small() && !tail() && length) {
+    if (comes_whole() && length) {
         const BufferPtr bytes = whole();
         return Buffer::wrap(bytes->data() + offset, length, bytes);
     }

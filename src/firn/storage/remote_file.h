@@ -44,11 +44,13 @@ public:
 private:
     void check_range(uint64_t offset, uint64_t length) const;
     bool is_small() const { return info_.size <= kWholeObject; }
+    /// One request for all of it. Not where the last bytes are there: what else is needed comes by ranges then.
+    bool comes_whole() const { return is_small() && !tail(); }
     std::shared_ptr<RemotePiece> whole_under_way() const;
     BufferPtr whole() const;
-    std::shared_ptr<RemotePiece> start_piece(ByteRange range) const;
+    std::shared_ptr<RemotePiece> start_piece(ByteRange range, const std::string& etag) const;
     std::shared_ptr<RemotePiece> find_piece(uint64_t offset) const;
-    std::shared_ptr<RemotePiece> same_piece(const ByteRange& range) const;
+    std::shared_ptr<RemotePiece> same_piece(const ByteRange& range) const;  // with mutex_ held
     BufferPtr tail() const;
     void keep_tail(uint64_t offset, std::span<const uint8_t> bytes) const;
     void read_now(uint64_t offset, std::span<uint8_t> out) const;

@@ -1,5 +1,6 @@
 #include "firn/storage/remote_store.h"
 
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -26,6 +27,9 @@ std::optional<uint64_t> number(std::string_view text) {
 constexpr uint64_t kTailBytes = uint64_t{64} << 10;
 
 }  // namespace
+
+RemoteStore::RemoteStore(HttpOptions options, std::string identity)
+    : client_(std::move(options)), identity_(identity.empty() ? unshared_identity() : std::move(identity)) {}
 
 ObjectInfo RemoteStore::info_of(std::string_view path, const HttpReply& reply) const {
     ObjectInfo info;
@@ -64,6 +68,11 @@ HttpReply RemoteStore::finish(HttpExchange& exchange, std::string_view path, std
     }
 }
 
+HttpReply RemoteStore::send(HttpRequest request, std::string_view path, std::string_view doing) const {
+    const auto exchange = start(std::move(request));
+    return finish(*exchange, path, doing);
+}
+
 ObjectInfo RemoteStore::stat(std::string_view path) const {
     if (auto info = try_stat(path)) return *std::move(info);
     fail(ErrorCode::FILE_DOESNT_EXIST, "{} does not exist", path);
@@ -78,8 +87,7 @@ std::shared_ptr<const OpenFile> RemoteStore::open(std::string_view path, const O
 std::shared_ptr<const OpenFile> RemoteStore::open(std::string_view path) const {
     auto request = tail_request(path, kTailBytes);
     if (!request) return open(path, stat(path));
-    const auto exchange = start(*std::move(request));
-    const HttpReply reply = finish(*exchange, path, "open");
+    const HttpReply reply = send(*std::move(request), path, "open");
     if (reply.status == 416) return open(path, stat(path));  // an empty object has no last bytes
     if (!reply.ok()) fail_reply(reply, path, "open");
     ObjectInfo info = info_of(path, reply);
@@ -99,9 +107,8 @@ std::shared_ptr<const OpenFile> RemoteStore::open(std::string_view path) const {
 std::string RemoteStore::read_all(std::string_view path, uint64_t limit) const {
     HttpRequest request = read_request(path, std::nullopt, "");
     request.body_limit = limit;
-    const auto exchange = start(std::move(request));
     try {
-        HttpReply reply = finish(*exchange, path, "read");
+        HttpReply reply = send(std::move(request), path, "read");
         if (!reply.ok()) fail_reply(reply, path, "read");
         return std::move(reply.body);
     } catch (const Error& error) {
@@ -116,8 +123,7 @@ std::string RemoteStore::read_all(const ObjectInfo& known, uint64_t limit) const
     HttpRequest request = read_request(known.path, std::nullopt, "");
     request.into = {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()};
     try {
-        const auto exchange = start(std::move(request));
-        const HttpReply reply = finish(*exchange, known.path, "read");
+        const HttpReply reply = send(std::move(request), known.path, "read");
         if (!reply.ok()) fail_reply(reply, known.path, "read");
         return bytes;
     } catch (const Error& error) {
@@ -127,6 +133,11 @@ std::string RemoteStore::read_all(const ObjectInfo& known, uint64_t limit) const
         if (!actual || actual->size == known.size) throw;
         return read_all(known.path, limit);
     }
+}
+
+std::string unshared_identity() {
+    static std::atomic<uint64_t> stores{0};
+    return fmt::format("store {}", ++stores);
 }
 
 int64_t http_date_us(std::string_view text) {
@@ -142,6 +153,9 @@ int64_t iso_date_us(std::string_view text) {
     if (std::sscanf(copy.c_str(), "%d-%d-%dT%d:%d:%lf", &utc.tm_year, &utc.tm_mon, &utc.tm_mday, &utc.tm_hour,
                     &utc.tm_min, &seconds) != 6)
         return 0;
+    if (utc.tm_year < 1970 || utc.tm_year > 9999 || !(seconds >= 0 && seconds < 62)) return 0;
+    for (const int field : {utc.tm_mon, utc.tm_mday, utc.tm_hour, utc.tm_min})
+        if (field < 0 || field > 60) return 0;
     utc.tm_year -= 1900;
     utc.tm_mon -= 1;
     return int64_t{timegm(&utc)} * 1'000'000 + static_cast<int64_t>(seconds * 1e6 + 0.5);

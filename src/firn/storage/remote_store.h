@@ -26,6 +26,10 @@ constexpr uint64_t kRequestBytes = uint64_t{8} << 20;
 
 class RemoteStore : public ObjectStore, public std::enable_shared_from_this<RemoteStore> {
 public:
+    /// identity: a name for caches; stores with the same share what they read. Empty: one that no store had before.
+    RemoteStore(HttpOptions options, std::string identity);
+
+    std::string identity() const override { return identity_; }
     using ObjectStore::open;
     ObjectInfo stat(std::string_view path) const override;
     std::shared_ptr<const OpenFile> open(std::string_view path) const override;
@@ -33,10 +37,12 @@ public:
     std::string read_all(std::string_view path, uint64_t limit) const override;
     std::string read_all(const ObjectInfo& known, uint64_t limit) const override;
 
-    /// A request under way, counted and signed.
-    virtual std::unique_ptr<HttpExchange> start(HttpRequest request) const = 0;
+    /// A request under way.
+    std::unique_ptr<HttpExchange> start(HttpRequest request) const { return client_.start(std::move(request)); }
     /// Waits; errors of the transport become the store's own code and name the path.
     HttpReply finish(HttpExchange& exchange, std::string_view path, std::string_view doing) const;
+    /// Both: start, then finish.
+    HttpReply send(HttpRequest request, std::string_view path, std::string_view doing) const;
 
     /// A GET of the object or a range of it; with an etag, only of that version. Counts what it does.
     virtual HttpRequest read_request(std::string_view path, std::optional<ByteRange> range,
@@ -52,6 +58,10 @@ public:
     virtual ObjectInfo info_of(std::string_view path, const HttpReply& reply) const;
     virtual void count_read(uint64_t bytes, uint64_t microseconds) const = 0;
     virtual ErrorCode error_code() const = 0;
+
+private:
+    HttpClient client_;
+    std::string identity_;
 };
 
 /// Microseconds since 1970 of an HTTP date; 0 where it is none.
@@ -59,8 +69,10 @@ int64_t http_date_us(std::string_view text);
 /// Of "2026-11-30T01:02:03.456Z"; 0 where it is none.
 int64_t iso_date_us(std::string_view text);
 
+/// A name for caches that no store had before.
+std::string unshared_identity();
+
 /// Forgets the small objects that are kept in memory.
 void drop_object_cache();
-size_t object_cache_bytes();
 
 }  // namespace firn::storage

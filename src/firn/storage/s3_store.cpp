@@ -33,12 +33,9 @@ S3Failure failure_of(const HttpReply& reply) {
 
 }  // namespace
 
-S3Store::S3Store(S3Options options) : options_(std::move(options)), client_(options_.http) {
+S3Store::S3Store(S3Options options, std::string identity)
+    : RemoteStore(options.http, std::move(identity)), options_(std::move(options)) {
     if (options_.endpoint.region.empty()) options_.endpoint.region = configured_region();
-    // Keys of caches: what one user may read another may not. The key's id is no secret, but a digest says enough.
-    const AwsCredentials credentials = options_.credentials ? options_.credentials->get() : AwsCredentials{};
-    const std::string who = credentials.access_key_id + "\n" + options_.bearer_token;
-    identity_ = fmt::format("s3 {} {}", options_.endpoint.origin, sha256_hex(who).substr(0, 16));
 }
 
 std::string S3Store::path_of(const S3Object& object) const {
@@ -113,13 +110,6 @@ HttpRequest S3Store::request(std::string method, const S3Object& object, std::st
         return self->try_again(bucket, reply, attempt);
     };
     return request;
-}
-
-std::unique_ptr<HttpExchange> S3Store::start(HttpRequest request) const { return client_.start(std::move(request)); }
-
-HttpReply S3Store::send(HttpRequest request, std::string_view path, std::string_view doing) const {
-    const auto exchange = start(std::move(request));
-    return finish(*exchange, path, doing);
 }
 
 HttpRequest S3Store::read_request(std::string_view path, std::optional<ByteRange> range, std::string_view etag) const {

@@ -32,7 +32,7 @@ struct S3Options {
 
 class S3Store final : public RemoteStore {
 public:
-    explicit S3Store(S3Options options);
+    explicit S3Store(S3Options options, std::string identity = {});
 
     std::optional<ObjectInfo> try_stat(std::string_view path) const override;
     std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override;
@@ -40,10 +40,8 @@ public:
     bool put_if_absent(std::string_view path, std::span<const uint8_t> bytes) override;
     bool remove(std::string_view path) override;
     void remove_all(std::span<const std::string> paths) override;
-    std::string identity() const override { return identity_; }
     std::string shown_path(std::string_view path) const override;
 
-    std::unique_ptr<HttpExchange> start(HttpRequest request) const override;
     HttpRequest read_request(std::string_view path, std::optional<ByteRange> range,
                              std::string_view etag) const override;
     std::optional<HttpRequest> tail_request(std::string_view path, uint64_t length) const override;
@@ -55,7 +53,6 @@ private:
     /// A request that signs itself at each try, follows the bucket to its region and renews expired credentials.
     HttpRequest request(std::string method, const S3Object& object, std::string query = {}) const;
     std::string path_of(const S3Object& object) const;
-    HttpReply send(HttpRequest request, std::string_view path, std::string_view doing) const;
     std::string region_of(const std::string& bucket) const;
     bool try_again(const std::string& bucket, const HttpReply& reply, unsigned attempt) const;
     void list_page(const S3Object& folder, bool recursive, std::string& token, std::vector<ObjectInfo>& out) const;
@@ -65,8 +62,6 @@ private:
     bool was_ours(std::string_view path, std::span<const uint8_t> bytes) const;
 
     S3Options options_;
-    HttpClient client_;
-    std::string identity_;
     mutable std::mutex mutex_;
     mutable std::map<std::string, std::string> regions_;  // of buckets that said so
     mutable std::atomic<int64_t> clock_offset_s_{0};

@@ -29,13 +29,6 @@ file::Format format_of(const iceberg::FileRef& file) {
 
 constexpr uint64_t kFooterAhead = 64 << 10;  // as readers of columnar files begin with
 
-storage::ObjectInfo known_of(const iceberg::TableFiles& table, const iceberg::FileRef& file) {
-    storage::ObjectInfo known;
-    known.path = table.paths().resolve(file.path());
-    known.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
-    return known;
-}
-
 std::string footer_key(const iceberg::TableFiles& table, const storage::ObjectInfo& info) {
     return fmt::format("{}\n{}\n{}\n{}\n{}\nfooter", table.store().identity(), info.path, info.size, info.modified_us,
                        info.etag);
@@ -59,6 +52,13 @@ std::shared_ptr<const file::DataFile> open_remote(const iceberg::TableFiles& tab
 }
 
 }  // namespace
+
+storage::ObjectInfo known_of(const iceberg::TableFiles& table, const iceberg::FileRef& file) {
+    storage::ObjectInfo known;
+    known.path = table.paths().resolve(file.path());
+    known.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
+    return known;
+}
 
 FileAhead begin_opening(const iceberg::TableFiles& table, const iceberg::FileRef& file) {
     if (!table.store().is_remote()) return {};

@@ -13,6 +13,9 @@ namespace firn::table {
 std::shared_ptr<const file::DataFile> open_file(const iceberg::TableFiles& table, const iceberg::FileRef& file,
                                                 std::shared_ptr<const storage::OpenFile> ahead = nullptr);
 
+/// Where the table's file is, and the size that its manifest says.
+storage::ObjectInfo known_of(const iceberg::TableFiles& table, const iceberg::FileRef& file);
+
 /// A file whose footer is on its way.
 struct FileAhead {
     std::shared_ptr<const storage::OpenFile> file;

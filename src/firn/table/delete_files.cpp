@@ -169,10 +169,9 @@ FileAhead DeleteLoader::begin_reading(const iceberg::FileRef& file) const {
     if (!manifest.is_deletion_vector(file.entry)) return begin_opening(table_, file);
     const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
     if (!offset || !size || *offset < 0 || *size < 0) return {};
-    storage::ObjectInfo known;
-    known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
+    const storage::ObjectInfo known = known_of(table_, file);
     FileAhead ahead;
-    ahead.file = table_.store().open(table_.paths().resolve(file.path()), known);
+    ahead.file = table_.store().open(known.path, known);
     ahead.bytes = ahead.file->read_ahead({{static_cast<uint64_t>(*offset), static_cast<uint64_t>(*size)}});
     return ahead;
 }
@@ -229,9 +228,7 @@ std::shared_ptr<const T> DeleteLoader::cached(
     std::string key = fmt::format("{}\n{}\n{}\n", what, table_.store().identity(), table_.metadata().location);
     for (const uint32_t index : files) {
         const auto& file = files_[index];
-        storage::ObjectInfo info;
-        info.path = table_.paths().resolve(file.path());
-        info.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
+        storage::ObjectInfo info = known_of(table_, file);
         if (!table_.store().is_remote()) info = table_.store().stat(info.path);
         key += fmt::format("{}\n{}\n{}\n{}\n{}\n", info.path, info.size, info.modified_us, info.etag,
                            file.sequence_number());
@@ -261,10 +258,9 @@ std::shared_ptr<const EqualityDeletes> DeleteLoader::get(EqualityGroup& group) {
 std::shared_ptr<const iceberg::DeletionVector> DeleteLoader::read_vector(const iceberg::FileRef& file,
                                                                          const FileAhead& ahead) const {
     const auto& manifest = *file.manifest;
-    const std::string path = table_.paths().resolve(file.path());
     const auto offset = manifest.content_offset(file.entry), size = manifest.content_size(file.entry);
-    storage::ObjectInfo known;
-    known.size = static_cast<uint64_t>(std::max<int64_t>(0, manifest.file_size(file.entry)));
+    const storage::ObjectInfo known = known_of(table_, file);
+    const std::string& path = known.path;
     const auto opened = ahead.file ? ahead.file : table_.store().open(path, known);
     if (!offset || !size || *offset < 0 || *size < 0 || static_cast<uint64_t>(*size) > kMaxVectorBytes ||
         static_cast<uint64_t>(*offset) + static_cast<uint64_t>(*size) > opened->size())

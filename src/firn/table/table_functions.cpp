@@ -54,8 +54,11 @@ void TableCall::apply_collection() {
     if (!has_collection) return;
     collection = arguments[0].expr->joined_name();
     const NamedCollection found = catalog->collections().get(collection);
-    for (const auto& [key, value] : found.values) options[key] = value.text;
     const bool by_default = settings.get_bool("allow_named_collection_override_by_default");
+    for (const auto& [key, value] : found.values) {
+        options[key] = value.text;
+        if (!value.overridable.value_or(by_default)) fixed.insert(key);
+    }
     for (size_t i = 1; i < arguments.size(); ++i) {
         if (!named(arguments[i])) {
             // extra_credentials(…), headers(…) may stand beside them.
@@ -64,13 +67,15 @@ void TableCall::apply_collection() {
                  "Table function '{}': arguments behind named collection {} must be name = value", name, collection);
         }
         const std::string key = *argument_name(arguments[i]);
-        const auto kept = found.values.find(key);
-        const bool allowed = kept == found.values.end() || kept->second.overridable.value_or(by_default);
-        if (!allowed) fail(ErrorCode::BAD_ARGUMENTS, "Override not allowed for '{}'", key);
+        check_override(key);
         options[key] = value_text(arguments[i]);
     }
     std::erase_if(arguments, named);
     arguments.erase(arguments.begin());
+}
+
+void TableCall::check_override(std::string_view option) const {
+    if (fixed.contains(option)) fail(ErrorCode::BAD_ARGUMENTS, "Override not allowed for '{}'", option);
 }
 
 uint64_t TableCall::number(size_t i, std::string_view what) const {

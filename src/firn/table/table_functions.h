@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,11 @@ struct TableCall {
     std::string disk;                                    // SETTINGS disk = '…'; empty: none
     std::string collection;                              // the named collection; empty: none
     std::map<std::string, std::string, std::less<>> options;  // of the collection, with those given over them
+    std::set<std::string, std::less<>> fixed;                 // options that nothing may be given over
     const Catalog* catalog = nullptr;
 
+    /// BAD_ARGUMENTS for an option of the collection that must not be overridden.
+    void check_override(std::string_view option) const;
     /// SETTINGS inside the call or behind the engine: a setting of the query, or `disk`.
     void set(const std::string& setting, const std::string& value);
     /// Where the first argument is a bare word: takes the named collection of that name and the `name = value` arguments

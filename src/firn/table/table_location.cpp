@@ -1,6 +1,7 @@
 #include "firn/table/table_location.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -138,6 +139,9 @@ private:
 
 void set_s3_url(LocationArguments& out, const std::string& url, const Settings& settings) {
     const storage::S3Location at = storage::parse_s3_url(url, settings.get_string("s3_uri_style"));
+    if (!at.version_id.empty())
+        fail(ErrorCode::NOT_IMPLEMENTED, "'{}': a version of an object, by versionId, cannot be read yet",
+             storage::shown_url(url));
     const bool google = url.starts_with("gs://") || url.starts_with("gcs://");
     out.root = fmt::format("{}://{}/{}", google ? "gs" : "s3", at.bucket, at.key);
     const std::string region = out.access.s3.region;
@@ -274,6 +278,23 @@ storage::HttpOptions http_options(const Settings& settings, StorageKind kind) {
     return options;
 }
 
+namespace {
+
+/// Credentials are renewed early enough for any window that people set; a wider one would not be kept.
+void check_expiration_window(const std::string& shown, const std::string& text) {
+    uint64_t seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || end != text.data() + text.size())
+        fail(ErrorCode::BAD_ARGUMENTS, "{}: expiration_window_seconds is '{}', which is no number of seconds", shown,
+             text);
+    if (seconds > static_cast<uint64_t>(storage::kCredentialsRenewedBefore_s))
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "{}: expiration_window_seconds cannot be more than the {} seconds before which credentials are renewed",
+             shown, storage::kCredentialsRenewedBefore_s);
+}
+
+}  // namespace
+
 void apply_named(LocationArguments& out, const std::map<std::string, std::string>& values, const Settings& settings,
                  UnknownNames unknown) {
     const auto value = [&](std::initializer_list<const char*> names) -> const std::string* {
@@ -350,6 +371,9 @@ void apply_named(LocationArguments& out, const std::map<std::string, std::string
     if (const auto* text = value({"secret_access_key"})) access.keys.secret_access_key = *text;
     if (const auto* text = value({"session_token"})) access.keys.session_token = *text;
     if (const auto* text = value({"no_sign_request"})) access.sign = !(*text == "1" || lower(*text) == "true");
+    if (const auto* text = value({"use_environment_credentials"}))
+        access.environment_keys = !(*text == "0" || lower(*text) == "false");
+    if (const auto* text = value({"expiration_window_seconds"})) check_expiration_window(out.shown, *text);
     if (const auto* text = value({"account_name"})) access.azure.account_name = *text;
     if (const auto* text = value({"account_key"})) access.azure.account_key = *text;
     if (const auto* text = value({"sas_token"})) access.azure.sas_token = *text;
@@ -389,6 +413,7 @@ LocationArguments parse_location(const TableCall& call, StorageKind kind) {
         apply_named(out, arguments.named(), call.settings);
     } else {
         auto values = arguments.named();  // extra_credentials
+        for (const auto& [key, value] : values) call.check_override(key);
         for (const auto& [key, value] : call.options) values.emplace(key, value);
         apply_named(out, values, call.settings, UnknownNames::PassedOver);
     }

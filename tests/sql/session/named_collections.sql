@@ -31,3 +31,7 @@ EXPLAIN SYNTAX SELECT * FROM icebergS3('http://h/b/t', NOSIGN, 'Parquet');
 EXPLAIN SYNTAX SELECT * FROM icebergS3(c, secret_access_key = 'topsecret', url = 'http://h');
 EXPLAIN SYNTAX SELECT * FROM icebergAzure('DefaultEndpointsProtocol=https;AccountName=a;AccountKey=topsecret;EndpointSuffix=x', 'c', 'p');
 EXPLAIN SYNTAX SELECT * FROM icebergAzure('https://a.blob.core.windows.net?sv=1&sig=topsecret', 'c', 'p', 'account', 'topsecret');
+CREATE NAMED COLLECTION role AS url = 'http://localhost:1/bucket/t', role_arn = 'arn:aws:iam::1:role/r' NOT OVERRIDABLE;
+SELECT count() FROM icebergS3(role, extra_credentials(role_arn = 'arn:aws:iam::1:role/other'));
+SELECT count() FROM icebergS3('http://localhost:1/bucket/t?versionId=1', NOSIGN);
+SELECT count() FROM icebergS3('http://localhost:1/bucket/t', expiration_window_seconds = 5000);

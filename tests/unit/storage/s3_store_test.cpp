@@ -122,6 +122,34 @@ TEST(S3Store, AChangedObjectIsAnErrorWhenReadAhead) {
     EXPECT_EQ(code_of([&] { file->read_buffer(5 << 20, 400); }), ErrorCode::S3_OBJECT_CHANGED_DURING_READ);
 }
 
+TEST(S3Store, ASmallObjectsTailIsReadOnce) {
+    drop_object_cache();
+    ScriptedServer server(
+        {{http_reply(206, std::string(65536, 't'), "ETag: \"1\"\r\nContent-Range: bytes 34464-99999/100000\r\n")},
+         {http_reply(206, std::string(1000, 'x'), "ETag: \"1\"\r\n")}});
+    const auto file = store_at(server)->open("s3://bucket/middling");
+    const auto held = file->read_ahead({{0, 1000}, {90000, 1000}});
+    std::array<uint8_t, 1000> out;
+    file->read_at(90000, out);
+    EXPECT_EQ(out[0], 't');
+    file->read_at(0, out);
+    EXPECT_EQ(out[0], 'x');
+    EXPECT_EQ(file->read_buffer(0, 10)->as<char>()[0], 'x');
+    ASSERT_EQ(server.requests().size(), 2U);
+    EXPECT_NE(server.requests()[1].find("Range: bytes=0-999\r\n"), std::string::npos);
+}
+
+TEST(S3Store, KeysOfTheEnvironmentAreNotAlwaysUsed) {
+    StorageAccess access;
+    access.environment_keys = false;
+    EXPECT_EQ(aws_credentials_for(access), nullptr);
+    EXPECT_NE(access.sharing_key(), StorageAccess{}.sharing_key());
+    access.role_arn = "arn:aws:iam::1:role/r";
+    EXPECT_EQ(code_of([&] { aws_credentials_for(access); }), ErrorCode::AUTHENTICATION_FAILED);
+    access.keys = {"key", "topsecret", ""};
+    EXPECT_NE(aws_credentials_for(access), nullptr);
+}
+
 TEST(S3Store, StoragesOfTheirOwnShareNoCache) {
     StorageAccess own;
     own.azure.token = azure_environment_token();
