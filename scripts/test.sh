@@ -43,7 +43,7 @@ suite_parquet() {
 suite_storage() {
     release_build
     setup_requirements bench/requirements.txt
-    .deps/venv/bin/python tests/storage/run.py --firn "$firn" --only "${FIRN_STORAGE_PARTS:-seaweedfs,versitygw,azurite,hdfs,secrets,many,trips}"
+    .deps/venv/bin/python tests/storage/run.py --firn "$firn" --only "${FIRN_STORAGE_PARTS:-seaweedfs,versitygw,azurite,gcs,hdfs,secrets,many,trips}"
 }
 
 suite_package() {

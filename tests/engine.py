@@ -1,7 +1,9 @@
 """How the tests speak to firn: one process, what went in, what came out."""
+import argparse
 import os
 import re
 import subprocess
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -31,3 +33,31 @@ def run(firn, arguments=(), sql=None, timeout=60, cwd="/tmp", env=None):
     except subprocess.TimeoutExpired as late:
         return Answer(-14, late.stdout or b"", (late.stderr or b"") + b"\ntimeout")
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def run_tests(tests, doc, prepare=None):
+    """A test program's main: functions test_NAME of `tests`, a module's globals, in the order written; --firn becomes its FIRN,
+    and is what `prepare` is called with before. The exit status."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--firn", default=DEFAULT)
+    parser.add_argument("-v", action="store_true", help="print each test and how long it took")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a test function, without test_")
+    args = parser.parse_args()
+    tests["FIRN"] = os.path.abspath(args.firn)
+    if prepare:
+        prepare(tests["FIRN"])
+    passed = failed = 0
+    for name, test in list(tests.items()):
+        if not name.startswith("test_") or (args.names and name[5:] not in args.names):
+            continue
+        begin = time.time()
+        try:
+            test()
+            passed += 1
+            if args.v:
+                print(f"ok   {name[5:]} ({time.time() - begin:.1f} s)", flush=True)
+        except Exception as error:  # an assertion, a process that did not end, a server that did not start
+            failed += 1
+            print(f"FAIL {name[5:]}: {type(error).__name__}: {str(error)[:3000]}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0

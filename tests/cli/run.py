@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Tests of `firn local` as a command: what it takes, where it prints what, how it ends.
 
-usage: run.py [--firn PATH] [NAME …]       a NAME is the name of a test function, without test_
+usage: run.py [--firn PATH] [-v] [NAME …]       a NAME is the name of a test function, without test_
 """
-import argparse
 import json
 import os
 import pty
@@ -350,25 +349,4 @@ def test_terminal_gets_pretty_output():
     assert "┌" in out.decode("utf-8", "replace") and b"1\ta" not in out, out
 
 
-def main():
-    global FIRN
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--firn", default=engine.DEFAULT)
-    parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
-    FIRN = os.path.abspath(args.firn)
-    passed = failed = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (args.names and name[5:] not in args.names):
-            continue
-        try:
-            test()
-            passed += 1
-        except Exception as error:  # an assertion, or a process that did not end
-            failed += 1
-            print(f"FAIL {name[5:]}: {type(error).__name__}: {str(error)[:600]}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(engine.run_tests(globals(), __doc__))

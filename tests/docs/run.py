@@ -3,8 +3,9 @@
 
 usage: run.py [--firn PATH] [FILE …]
 A block ```sql is run by `firn local` in the checkout; a block ```text right after it holds the answer, byte for byte up to
-spaces at line ends. Without an answer the statements only have to succeed. ```sql skip is not run. A block ```console holds
-lines `$ command`, each followed by what it prints; `firn` there is the program under test.
+spaces at line ends. Without an answer the statements only have to succeed. ```sql skip is not run, nor ```sql s3 and the like,
+which tests/storage and tests/catalogs run. A block ```console holds lines `$ command`, each followed by what it prints; `firn`
+there is the program under test.
 """
 import argparse
 import glob
@@ -14,21 +15,9 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import engine  # noqa: E402
-
-BLOCK = re.compile(r"^```(sql|console)([^\n]*)\n(.*?)^```[ \t]*\n(?:\s*^```text[^\n]*\n(.*?)^```[ \t]*$)?", re.M | re.S)
-
-
-def tidy(text):
-    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
-
-
-def examples(path):
-    """(line, kind, words after it, body, answer or None)"""
-    text = open(path, encoding="utf-8").read()
-    for found in BLOCK.finditer(text):
-        yield text.count("\n", 0, found.start()) + 1, *found.groups()
+from examples import examples, tidy  # noqa: E402
 
 
 def console(firn, body):
@@ -52,7 +41,7 @@ def main():
     passed = failed = 0
     for path in files:
         for line, kind, words, body, answer in examples(path):
-            if "skip" in words:
+            if words.strip():
                 continue
             if kind == "console":
                 wrong = console(args.firn, body)

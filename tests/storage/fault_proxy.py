@@ -2,7 +2,10 @@
 
 FaultProxy(target_port) listens on a port of its own. `latency` seconds are added to each request. `faults` is a list of
 Fault, each for so many matching requests: later ones pass. `log` has (method, path, Range header) of every request since
-reset(), `connections` counts those that were made since then, `most_open` is the largest number of them at one time.
+reset(), `heads` the headers of each, with names in small letters; `connections` counts those that were made since then,
+`most_open` is the largest number of them at one time. `host`, where set, is the Host that the server hears. Functions that a
+test may set: `path(path)`, what is asked for in its place; `refuse(method, path, headers, body)`, (status, body) or None;
+`body(path, body)` and `header(name, value)` of replies.
 """
 import http.client
 import re
@@ -13,15 +16,22 @@ import threading
 import time
 
 
+SLOW_DOWN = "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+
+
 class Fault:
-    """kind: a status (503), "cut" (half the body, then the connection ends), "short" (half the body, and a head that says
-    so), "hang" (no reply for `seconds`), "reset" (no reply at all), "garbage" (no HTTP)."""
+    """kind: a status (503) with `body`, "cut" (half the body, then the connection ends), "short" (half the body, and a head
+    that says so), "hang" (no reply for `seconds`), "reset" (no reply at all), "garbage" (no HTTP). For requests that `match`
+    the path, and for which `when` of the headers is true."""
 
-    def __init__(self, kind, times=1, match="", method=None, headers=None, seconds=5.0):
+    def __init__(self, kind, times=1, match="", method=None, headers=None, seconds=5.0, body=SLOW_DOWN, when=None):
         self.kind, self.times, self.match, self.method, self.headers, self.seconds = kind, times, match, method, headers or {}, seconds
+        self.body, self.when = body.encode(), when
 
-    def wants(self, method, path):
+    def wants(self, method, path, headers):
         if self.times <= 0 or (self.method and self.method != method) or not re.search(self.match, path):
+            return False
+        if self.when and not self.when(headers):
             return False
         self.times -= 1
         return True
@@ -34,7 +44,8 @@ class FaultProxy:
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)
-        self.target, self.latency, self.faults, self.log = target_port, latency, [], []
+        self.target, self.latency, self.faults, self.log, self.heads = target_port, latency, [], [], []
+        self.host = self.path = self.refuse = self.body = self.header = None
         self.lock = threading.Lock()
         self.connections = self.open = self.most_open = 0
         proxy = self
@@ -69,7 +80,7 @@ class FaultProxy:
 
     def reset(self, *faults):
         with self.lock:
-            self.faults, self.log = list(faults), []
+            self.faults, self.log, self.heads = list(faults), [], []
             self.connections, self.most_open = 0, self.open
 
     def opened(self, more):
@@ -81,7 +92,8 @@ class FaultProxy:
     def fault_for(self, method, path, headers):
         with self.lock:
             self.log.append((method, path, headers.get("range", "")))
-            return next((f for f in self.faults if f.wants(method, path)), None)
+            self.heads.append(headers)
+            return next((f for f in self.faults if f.wants(method, path, headers)), None)
 
     def serve(self, handler):
         upstream = http.client.HTTPConnection("127.0.0.1", self.target, timeout=60)
@@ -104,11 +116,16 @@ class FaultProxy:
                     return
                 if fault and (isinstance(fault.kind, int) or fault.kind == "hang"):
                     continue
-                upstream.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+                refusal = self.refuse and self.refuse(method, path, headers, body)
+                if refusal:
+                    self.answer(handler, *refusal)
+                    continue
+                upstream.putrequest(method, self.path(path) if self.path else path, skip_host=True, skip_accept_encoding=True)
                 for name, value in names:
-                    upstream.putheader(name, value)
+                    if not (self.body and name.lower() == "accept-encoding"):
+                        upstream.putheader(name, self.host if self.host and name.lower() == "host" else value)
                 upstream.endheaders(body or None)
-                if not self.reply(handler, upstream.getresponse(), method, fault):
+                if not self.reply(handler, upstream.getresponse(), method, path, fault):
                     return
         except (OSError, ValueError, http.client.HTTPException):
             pass
@@ -118,9 +135,7 @@ class FaultProxy:
     def hurt_before(self, handler, fault):
         """False where the connection ends here."""
         if isinstance(fault.kind, int):
-            extra = "".join(f"{k}: {v}\r\n" for k, v in fault.headers.items())
-            body = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
-            handler.wfile.write(f"HTTP/1.1 {fault.kind} Fault\r\nContent-Length: {len(body)}\r\n{extra}\r\n".encode() + body)
+            self.answer(handler, fault.kind, fault.body, fault.headers)
         elif fault.kind == "hang":
             time.sleep(fault.seconds)
             return False
@@ -132,14 +147,21 @@ class FaultProxy:
             return False
         return True
 
-    def reply(self, handler, reply, method, fault):
+    @staticmethod
+    def answer(handler, status, body, headers=None):
+        extra = "".join(f"{k}: {v}\r\n" for k, v in (headers or {}).items())
+        handler.wfile.write(f"HTTP/1.1 {status} Fault\r\nContent-Length: {len(body)}\r\n{extra}\r\n".encode() + body)
+
+    def reply(self, handler, reply, method, path, fault):
         body = reply.read()
+        if self.body and method != "HEAD":
+            body = self.body(path, body)
         length = reply.getheader("Content-Length") if method == "HEAD" else len(body)
         if fault and fault.kind == "short" and method != "HEAD":
             body = body[:len(body) // 2]
             length = len(body)
         lines = [f"HTTP/1.1 {reply.status} {reply.reason}"]
-        lines += [f"{k}: {v}" for k, v in reply.getheaders() if k.lower() not in ("content-length", "transfer-encoding", "connection")]
+        lines += [f"{k}: {self.header(k, v) if self.header else v}" for k, v in reply.getheaders() if k.lower() not in ("content-length", "transfer-encoding", "connection")]
         if length is not None:
             lines.append(f"Content-Length: {length}")
         head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -4,6 +4,7 @@ relocate(folder, out, old, new): the table in `folder`, whose paths begin with `
 Needs fastavro and pyarrow.
 """
 import gzip
+import io
 import json
 import os
 import shutil
@@ -37,10 +38,60 @@ def relocate_json(path, out, old, new):
         file.write(json.dumps(changed(metadata, old, new)).encode())
 
 
-def relocate_avro(path, out, old, new, sizes):
+def plain_avro(path):
+    """An Avro file with its blocks decompressed where fastavro needs more packages for their codec than pyarrow does."""
     with open(path, "rb") as file:
+        reader = fastavro.block_reader(file)
+        codec, head = reader.codec, file.tell()
+        if codec not in ("snappy", "zstandard"):
+            file.seek(0)
+            return io.BytesIO(file.read())
+        file.seek(0)
+        data = file.read()
+    out = io.BytesIO(data[:head].replace(b"avro.codec" + bytes([2 * len(codec)]) + codec.encode(), b"avro.codec\x08null"))
+    sync, at = data[head - 16:head], io.BytesIO(data[head:])
+    out.seek(0, io.SEEK_END)
+    while (count := read_long(at)) is not None:
+        block = at.read(read_long(at))
+        at.read(len(sync))
+        if codec == "snappy":
+            plain = pa.Codec("snappy").decompress(block[:-4], read_varint(io.BytesIO(block)), asbytes=True)
+        else:
+            plain = pa.input_stream(pa.BufferReader(block), compression="zstd").read()
+        out.write(write_long(count) + write_long(len(plain)) + plain + sync)
+    out.seek(0)
+    return out
+
+
+def read_varint(file):
+    value = shift = 0
+    while True:
+        byte = file.read(1)
+        if not byte:
+            return None
+        value |= (byte[0] & 127) << shift
+        shift += 7
+        if byte[0] < 128:
+            return value
+
+
+def read_long(file):
+    value = read_varint(file)
+    return None if value is None else (value >> 1) ^ -(value & 1)
+
+
+def write_long(value):
+    value, out = value << 1, b""  # of what is not negative
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def relocate_avro(path, out, old, new, sizes):
+    with plain_avro(path) as file:
         reader = fastavro.reader(file)
-        records, schema, codec, metadata = list(reader), reader.writer_schema, reader.codec, reader.metadata
+        records, schema, metadata = list(reader), reader.writer_schema, reader.metadata
     names = {f["name"] for f in schema["fields"]} if isinstance(schema, dict) else set()
     for record in records:
         if "manifest_length" in names:
@@ -55,7 +106,6 @@ def relocate_avro(path, out, old, new, sizes):
     kept = {k: v for k, v in metadata.items() if k not in ("avro.schema", "avro.codec")}
     with open(out, "wb") as file:
         fastavro.writer(file, fastavro.parse_schema(schema), changed(records, old, new), codec="deflate", metadata=kept)
-    return codec
 
 
 def relocate_deletes(path, out, old, new):

@@ -42,8 +42,17 @@ class Azure:
     account = "devstoreaccount1"
     account_key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, tls=None):
+        """tls: an ssl.SSLContext, where the server speaks it."""
+        self.port, self.tls = port, tls
+
+    def shared_access(self, container, seconds, permissions="rl"):
+        """A SAS of a container, good for so many seconds from now."""
+        expiry = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        version = "2021-12-02"
+        text = "\n".join([permissions, "", expiry, f"/blob/{self.account}/{container}", "", "", "", version, "c", "", "", "", "", "", "", ""])
+        signature = base64.b64encode(hmac.new(base64.b64decode(self.account_key), text.encode(), hashlib.sha256).digest()).decode()
+        return urllib.parse.urlencode({"sv": version, "se": expiry, "sr": "c", "sp": permissions, "sig": signature})
 
     def request(self, method, path, body=b"", query=None, headers=None):
         query, path = query or {}, f"/{self.account}" + urllib.parse.quote(path, safe="/-._~")
@@ -54,7 +63,7 @@ class Azure:
         text = f"{method}\n\n\n{len(body) or ''}\n\n\n\n\n\n\n\n\n{own}{resource}"
         signature = base64.b64encode(hmac.new(base64.b64decode(self.account_key), text.encode(), hashlib.sha256).digest()).decode()
         headers["Authorization"] = f"SharedKey {self.account}:{signature}"
-        return send(self.port, method, path + ("?" + urllib.parse.urlencode(query) if query else ""), headers, body)
+        return send(self.port, method, path + ("?" + urllib.parse.urlencode(query) if query else ""), headers, body, tls=self.tls)
 
     def make_bucket(self, container):
         self.request("PUT", f"/{container}", query={"restype": "container"})
@@ -65,12 +74,37 @@ class Azure:
             raise RuntimeError(f"put {container}/{key}: {status} {text[:200]}")
 
 
+class Gcs:
+    def __init__(self, port):
+        self.port = port
+
+    def make_bucket(self, bucket):
+        send(self.port, "POST", "/storage/v1/b?project=tests", {"Content-Type": "application/json"}, ('{"name": "%s"}' % bucket).encode())
+
+    def put(self, bucket, key, body):
+        query = urllib.parse.urlencode({"uploadType": "media", "name": key})
+        status, text = send(self.port, "POST", f"/upload/storage/v1/b/{bucket}/o?{query}", {"Content-Type": "application/octet-stream"}, body)
+        if status != 200:
+            raise RuntimeError(f"put {bucket}/{key}: {status} {text[:200]}")
+
+
 class Hdfs:
     def __init__(self, port, user="root"):
         self.port, self.user = port, user
 
     def make_bucket(self, folder):
         pass
+
+    def operation(self, method, path, operation, **query):
+        """(status, body) of an operation that is not redirected."""
+        query = urllib.parse.urlencode({"op": operation, "user.name": self.user, **query})
+        return send(self.port, method, f"/webhdfs/v1{path}?{query}", {}, b"")
+
+    def redirect(self, path):
+        """The address of the data node that a file is read from, split."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("GET", f"/webhdfs/v1{path}?op=OPEN&user.name={self.user}")
+        return urllib.parse.urlsplit(connection.getresponse().getheader("Location"))
 
     def put(self, folder, key, body):
         path = urllib.parse.quote(f"/webhdfs/v1/{folder}/{key}", safe="/-._~")
@@ -84,8 +118,8 @@ class Hdfs:
             raise RuntimeError(f"put {folder}/{key}: {status} {text[:200]}")
 
 
-def send(port, method, path, headers, body, host="127.0.0.1"):
-    connection = http.client.HTTPConnection(host, port, timeout=60)
+def send(port, method, path, headers, body, host="127.0.0.1", tls=None):
+    connection = http.client.HTTPSConnection(host, port, timeout=60, context=tls) if tls else http.client.HTTPConnection(host, port, timeout=60)
     connection.putrequest(method, path, skip_host="host" in headers)
     for name, value in headers.items():
         connection.putheader(name, value)

@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 constexpr size_t kShownBodyBytes = 200;
 constexpr uint64_t kMaxReplyBytes = iceberg::kMaxMetadataBytes;
 constexpr int64_t kDefaultTokenSeconds = 3600;
+constexpr int64_t kLongestTokenSeconds = 366 * 24 * 3600;
 constexpr int64_t kRenewBeforeSeconds = 30;
 
 bool is_expired_token(int status) { return status == 401 || status == 419; }
@@ -135,7 +136,8 @@ std::string OAuthToken::request(const storage::HttpClient& client) {
     }
     const iceberg::JsonDocument document(reply.body, shown);
     const iceberg::JsonFields root(document.root(), shown);
-    const int64_t life = root.long_or_nothing("expires_in").value_or(kDefaultTokenSeconds);
+    const int64_t life =
+        std::clamp<int64_t>(root.long_or_nothing("expires_in").value_or(kDefaultTokenSeconds), 0, kLongestTokenSeconds);
     renew_at_ = steady_clock::now() + seconds(std::max(life / 2, life - kRenewBeforeSeconds));
     return std::string(root.required_text("access_token"));
 }

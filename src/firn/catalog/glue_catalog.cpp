@@ -2,14 +2,11 @@
 
 #include "firn/base/error.h"
 #include "firn/base/escape.h"
-#include "firn/iceberg/json_fields.h"
+#include "firn/catalog/catalog_replies.h"
 #include "firn/storage/url.h"
 
 namespace firn::catalog {
 namespace {
-
-using iceberg::JsonDocument;
-using iceberg::JsonFields;
 
 constexpr std::string_view kPageSize = "100";  // the most that Glue gives
 
@@ -30,15 +27,6 @@ std::string endpoint_of(const CatalogOptions& options) {
         fail(ErrorCode::BAD_ARGUMENTS,
              "A Glue catalog needs a region: SETTINGS region = '…', or AWS_REGION in the environment");
     return "https://glue." + region + (region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
-}
-
-bool is_iceberg(const JsonFields& table) {
-    const auto parameters = table.text_map("Parameters");
-    const auto type = parameters.find("table_type");
-    if (type == parameters.end()) return false;
-    std::string upper = type->second;
-    for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    return upper == "ICEBERG";
 }
 
 }  // namespace
@@ -79,17 +67,7 @@ Page<Namespace> GlueCatalog::list_namespaces(const Namespace& parent, const std:
     if (!page.empty()) fields += ",\"NextToken\":" + json(page);
     const auto body = call("GetDatabases", std::move(fields));
     if (!body) return {};
-    const std::string where = requests_.shown_name() + ", GetDatabases";
-    const JsonDocument document(*body, where);
-    const JsonFields root(document.root(), where);
-    Page<Namespace> out;
-    size_t index = 0;
-    for (const auto item : root.required_array("DatabaseList")) {
-        const JsonFields database(item, root.item_place("DatabaseList", index++));
-        out.items.push_back({std::string(database.required_text("Name"))});
-    }
-    out.next = std::string(root.text_or_nothing("NextToken").value_or(""));
-    return out;
+    return parse_glue_databases(*body, requests_.shown_name() + ", GetDatabases");
 }
 
 Page<TableIdentifier> GlueCatalog::list_tables(const Namespace& levels, const std::string& page) {
@@ -98,41 +76,14 @@ Page<TableIdentifier> GlueCatalog::list_tables(const Namespace& levels, const st
     if (!page.empty()) fields += ",\"NextToken\":" + json(page);
     const auto body = call("GetTables", std::move(fields));
     if (!body) return {};
-    const std::string where = requests_.shown_name() + ", GetTables";
-    const JsonDocument document(*body, where);
-    const JsonFields root(document.root(), where);
-    Page<TableIdentifier> out;
-    size_t index = 0;
-    for (const auto item : root.required_array("TableList")) {
-        const JsonFields table(item, root.item_place("TableList", index++));
-        if (is_iceberg(table)) out.items.push_back({levels, std::string(table.required_text("Name"))});
-    }
-    out.next = std::string(root.text_or_nothing("NextToken").value_or(""));
-    return out;
+    return parse_glue_tables(*body, requests_.shown_name() + ", GetTables", levels);
 }
 
 std::optional<LoadedTable> GlueCatalog::load_table(const TableIdentifier& table) {
     if (table.levels.size() != 1) return std::nullopt;
     const auto body = call("GetTable", "\"DatabaseName\":" + json(table.levels[0]) + ",\"Name\":" + json(table.table));
     if (!body) return std::nullopt;
-    const std::string where = requests_.shown_name() + ", table " + table.display();
-    const JsonDocument document(*body, where);
-    const JsonFields root(document.root(), where);
-    const auto found = root.object_or_nothing("Table");
-    if (!found) root.bad("Table", "is missing");
-    if (!is_iceberg(*found))
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} is no Iceberg table: its parameter table_type is not ICEBERG",
-             where);
-    const auto parameters = found->text_map("Parameters");
-    const auto location = parameters.find("metadata_location");
-    if (location == parameters.end() || location->second.empty())
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} has no parameter metadata_location", where);
-    LoadedTable loaded;
-    loaded.metadata_location = location->second;
-    loaded.version = std::string(found->text_or_nothing("VersionId").value_or(""));
-    if (const auto descriptor = found->object_or_nothing("StorageDescriptor"))
-        loaded.location = std::string(descriptor->text_or_nothing("Location").value_or(""));
-    return loaded;
+    return parse_glue_table(*body, requests_.shown_name() + ", table " + table.display());
 }
 
 }  // namespace firn::catalog

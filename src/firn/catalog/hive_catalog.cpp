@@ -11,14 +11,6 @@ namespace {
 constexpr int kDefaultPort = 9083;
 constexpr size_t kNamesAtOnce = 300;
 
-bool is_iceberg(const HiveTable& table) {
-    const auto type = table.parameters.find("table_type");
-    if (type == table.parameters.end()) return false;
-    std::string upper = type->second;
-    for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    return upper == "ICEBERG";
-}
-
 }  // namespace
 
 HiveCatalog::HiveCatalog(const CatalogOptions& options) : catalog_name_(options.warehouse) {
@@ -70,7 +62,7 @@ Page<TableIdentifier> HiveCatalog::list_tables(const Namespace& levels, const st
         const std::vector<std::string> names(first + static_cast<ptrdiff_t>(begin),
                                              first + static_cast<ptrdiff_t>(end));
         for (const auto& table : metastore.tables_by_name(levels[0], names, catalog_name_))
-            if (is_iceberg(table)) out.items.push_back({levels, table.name});
+            if (is_iceberg(table.parameters)) out.items.push_back({levels, table.name});
         if (end < listed_names_.size()) out.next = std::to_string(end);
         return out;
     });
@@ -81,15 +73,8 @@ std::optional<LoadedTable> HiveCatalog::load_table(const TableIdentifier& table)
     const auto found = with_connection(
         [&](HiveMetastore& metastore) { return metastore.table(table.levels[0], table.table, catalog_name_); });
     if (!found) return std::nullopt;
-    const std::string where = shown_name_ + ", table " + table.display();
-    if (!is_iceberg(*found))
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} is no Iceberg table: its parameter table_type is not ICEBERG",
-             where);
-    const auto location = found->parameters.find("metadata_location");
-    if (location == found->parameters.end() || location->second.empty())
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} has no parameter metadata_location", where);
     LoadedTable loaded;
-    loaded.metadata_location = location->second;
+    loaded.metadata_location = metadata_location(found->parameters, shown_name_ + ", table " + table.display());
     loaded.location = found->location;
     return loaded;
 }

@@ -1,6 +1,5 @@
 #include "firn/catalog/hive_metastore.h"
 
-#include <thrift/TApplicationException.h>
 #include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/transport/TBufferTransports.h>
 #include <thrift/transport/TSocket.h>
@@ -12,97 +11,9 @@ namespace {
 
 namespace thrift = apache::thrift;
 using thrift::protocol::TProtocol;
-using thrift::protocol::TType;
 
 constexpr int kConnectTimeoutMs = 5'000;
 constexpr int kReplyTimeoutMs = 60'000;
-constexpr int kMaxTextBytes = 64 << 20;
-constexpr int kMaxItems = 10'000'000;
-
-/// Reads a struct: `field` reads one and says so, or leaves it to be skipped.
-template <typename Field>
-void read_struct(TProtocol& in, Field&& field) {
-    std::string name;
-    TType type;
-    int16_t id = 0;
-    in.readStructBegin(name);
-    for (;;) {
-        in.readFieldBegin(name, type, id);
-        if (type == thrift::protocol::T_STOP) break;
-        if (!field(id, type)) in.skip(type);
-        in.readFieldEnd();
-    }
-    in.readStructEnd();
-}
-
-std::vector<std::string> read_text_list(TProtocol& in) {
-    std::vector<std::string> out;
-    TType type;
-    uint32_t size = 0;
-    in.readListBegin(type, size);
-    for (uint32_t i = 0; i < size; ++i) {
-        if (type == thrift::protocol::T_STRING)
-            in.readString(out.emplace_back());
-        else
-            in.skip(type);
-    }
-    in.readListEnd();
-    return out;
-}
-
-std::map<std::string, std::string> read_text_map(TProtocol& in) {
-    std::map<std::string, std::string> out;
-    TType key_type, value_type;
-    uint32_t size = 0;
-    in.readMapBegin(key_type, value_type, size);
-    for (uint32_t i = 0; i < size; ++i) {
-        if (key_type != thrift::protocol::T_STRING || value_type != thrift::protocol::T_STRING) {
-            in.skip(key_type);
-            in.skip(value_type);
-            continue;
-        }
-        std::string key, value;
-        in.readString(key);
-        in.readString(value);
-        out[std::move(key)] = std::move(value);
-    }
-    in.readMapEnd();
-    return out;
-}
-
-// Field numbers are those of the metastore's interface: Table {1 tableName, 7 sd, 9 parameters}, StorageDescriptor
-// {2 location}.
-HiveTable read_table(TProtocol& in) {
-    HiveTable table;
-    read_struct(in, [&](int16_t id, TType type) {
-        if (id == 1 && type == thrift::protocol::T_STRING) {
-            in.readString(table.name);
-        } else if (id == 9 && type == thrift::protocol::T_MAP) {
-            table.parameters = read_text_map(in);
-        } else if (id == 7 && type == thrift::protocol::T_STRUCT) {
-            read_struct(in, [&](int16_t inner, TType inner_type) {
-                if (inner != 2 || inner_type != thrift::protocol::T_STRING) return false;
-                in.readString(table.location);
-                return true;
-            });
-        } else {
-            return false;
-        }
-        return true;
-    });
-    return table;
-}
-
-/// An exception's message, the first text in it.
-std::string read_exception(TProtocol& in) {
-    std::string message;
-    read_struct(in, [&](int16_t, TType type) {
-        if (type != thrift::protocol::T_STRING || !message.empty()) return false;
-        in.readString(message);
-        return true;
-    });
-    return message;
-}
 
 void write_text(TProtocol& out, const char* name, int16_t id, const std::string& text) {
     out.writeFieldBegin(name, thrift::protocol::T_STRING, id);
@@ -144,8 +55,6 @@ HiveMetastore::HiveMetastore(const std::string& host, int port, std::string show
     c.socket->setSendTimeout(kReplyTimeoutMs);
     c.transport = std::make_shared<thrift::transport::TBufferedTransport>(c.socket);
     c.protocol = std::make_shared<thrift::protocol::TBinaryProtocol>(c.transport);
-    c.protocol->setStringSizeLimit(kMaxTextBytes);
-    c.protocol->setContainerSizeLimit(kMaxItems);
     try {
         c.transport->open();
     } catch (const thrift::TException& error) {
@@ -155,13 +64,11 @@ HiveMetastore::HiveMetastore(const std::string& host, int port, std::string show
 
 HiveMetastore::~HiveMetastore() = default;
 
-/// One call. `read_result` reads field 0. True with a result; false where the metastore says NoSuchObjectException. The first
-/// exception field of a method is its number 1.
+/// One call. `read` reads the reply. True with a result; false where the metastore says NoSuchObjectException.
 template <typename Write, typename Read>
-bool HiveMetastore::call(const char* method, Write&& write_arguments, Read&& read_result) {
+bool HiveMetastore::call(const char* method, Write&& write_arguments, Read&& read) {
     TProtocol& protocol = *connection_->protocol;
-    bool has_result = false, no_such_object = false;
-    std::string exception;
+    HiveReply reply;
     try {
         protocol.writeMessageBegin(method, thrift::protocol::T_CALL, ++connection_->sequence);
         protocol.writeStructBegin("args");
@@ -171,32 +78,8 @@ bool HiveMetastore::call(const char* method, Write&& write_arguments, Read&& rea
         protocol.writeMessageEnd();
         protocol.getTransport()->writeEnd();
         protocol.getTransport()->flush();
-        std::string name;
-        thrift::protocol::TMessageType kind;
-        int32_t sequence = 0;
-        protocol.readMessageBegin(name, kind, sequence);
-        if (kind == thrift::protocol::T_EXCEPTION) {
-            thrift::TApplicationException error;
-            error.read(&protocol);
-            protocol.readMessageEnd();
-            protocol.getTransport()->readEnd();
-            fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} answered {} with an error: {}", shown_name_, method,
-                 error.what());
-        }
-        read_struct(protocol, [&](int16_t id, TType type) {
-            if (id == 0) {
-                has_result = read_result(protocol, type);
-                return has_result;
-            }
-            if (type != thrift::protocol::T_STRUCT) return false;
-            exception = read_exception(protocol);
-            // get_table and its kin: 1 MetaException, 2 NoSuchObjectException.
-            no_such_object = id == 2;
-            if (exception.empty()) exception = "an exception without a message";
-            return true;
-        });
-        protocol.readMessageEnd();
-        protocol.getTransport()->readEnd();
+        ThriftReader in([this](uint8_t* to, uint32_t size) { connection_->transport->readAll(to, size); });
+        reply = read(in);
     } catch (const thrift::transport::TTransportException& error) {
         broken_ = true;
         const bool late = error.getType() == thrift::transport::TTransportException::TIMED_OUT;
@@ -204,24 +87,21 @@ bool HiveMetastore::call(const char* method, Write&& write_arguments, Read&& rea
              error.what());
     } catch (const thrift::TException& error) {
         broken_ = true;
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{}: the answer to {} makes no sense: {}", shown_name_, method,
-             error.what());
+        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{}: {} failed: {}", shown_name_, method, error.what());
+    } catch (const Error& error) {
+        broken_ = true;
+        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{}: {} failed: {}", shown_name_, method, error.message());
     }
-    if (has_result) return true;
-    if (no_such_object) return false;
-    if (exception.empty()) exception = "no result";
-    fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} answered {} with an exception: {}", shown_name_, method, exception);
+    if (reply.has_result) return true;
+    if (reply.no_such_object) return false;
+    fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} answered {} with an exception: {}", shown_name_, method,
+         reply.exception.empty() ? "no result" : reply.exception);
 }
 
 std::vector<std::string> HiveMetastore::databases() {
     std::vector<std::string> out;
     call(
-        "get_all_databases", [](TProtocol&) {},
-        [&](TProtocol& in, TType type) {
-            if (type != thrift::protocol::T_LIST) return false;
-            out = read_text_list(in);
-            return true;
-        });
+        "get_all_databases", [](TProtocol&) {}, [&](ThriftReader& in) { return read_names(in, out); });
     return out;
 }
 
@@ -229,18 +109,14 @@ std::vector<std::string> HiveMetastore::tables(const std::string& database) {
     std::vector<std::string> out;
     call(
         "get_all_tables", [&](TProtocol& args) { write_text(args, "db_name", 1, database); },
-        [&](TProtocol& in, TType type) {
-            if (type != thrift::protocol::T_LIST) return false;
-            out = read_text_list(in);
-            return true;
-        });
+        [&](ThriftReader& in) { return read_names(in, out); });
     return out;
 }
 
 std::vector<HiveTable> HiveMetastore::tables_by_name(const std::string& database, const std::vector<std::string>& names,
                                                      const std::string& catalog) {
     std::vector<HiveTable> out;
-    // GetTablesRequest {1 dbName, 2 tblNames, 4 catName}, GetTablesResult {1 tables}.
+    // GetTablesRequest {1 dbName, 2 tblNames, 4 catName}.
     const auto write = [&](TProtocol& args) {
         args.writeFieldBegin("req", thrift::protocol::T_STRUCT, 1);
         args.writeStructBegin("GetTablesRequest");
@@ -256,31 +132,14 @@ std::vector<HiveTable> HiveMetastore::tables_by_name(const std::string& database
         args.writeStructEnd();
         args.writeFieldEnd();
     };
-    call("get_table_objects_by_name_req", write, [&](TProtocol& in, TType type) {
-        if (type != thrift::protocol::T_STRUCT) return false;
-        read_struct(in, [&](int16_t id, TType field) {
-            if (id != 1 || field != thrift::protocol::T_LIST) return false;
-            TType item;
-            uint32_t size = 0;
-            in.readListBegin(item, size);
-            for (uint32_t i = 0; i < size; ++i) {
-                if (item == thrift::protocol::T_STRUCT)
-                    out.push_back(read_table(in));
-                else
-                    in.skip(item);
-            }
-            in.readListEnd();
-            return true;
-        });
-        return true;
-    });
+    call("get_table_objects_by_name_req", write, [&](ThriftReader& in) { return read_tables(in, names.size(), out); });
     return out;
 }
 
 std::optional<HiveTable> HiveMetastore::table(const std::string& database, const std::string& name,
                                               const std::string& catalog) {
     HiveTable table;
-    // GetTableRequest {1 dbName, 2 tblName, 4 catName}, GetTableResult {1 table}.
+    // GetTableRequest {1 dbName, 2 tblName, 4 catName}.
     const auto write = [&](TProtocol& args) {
         args.writeFieldBegin("req", thrift::protocol::T_STRUCT, 1);
         args.writeStructBegin("GetTableRequest");
@@ -292,15 +151,7 @@ std::optional<HiveTable> HiveMetastore::table(const std::string& database, const
         args.writeStructEnd();
         args.writeFieldEnd();
     };
-    const bool found = call("get_table_req", write, [&](TProtocol& in, TType type) {
-        if (type != thrift::protocol::T_STRUCT) return false;
-        read_struct(in, [&](int16_t id, TType field) {
-            if (id != 1 || field != thrift::protocol::T_STRUCT) return false;
-            table = read_table(in);
-            return true;
-        });
-        return true;
-    });
+    const bool found = call("get_table_req", write, [&](ThriftReader& in) { return read_table(in, table); });
     if (!found) return std::nullopt;
     return table;
 }

@@ -1,19 +1,14 @@
 // A connection to a Hive metastore: the few calls that reading Iceberg tables needs, of its Thrift service.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace firn::catalog {
+#include "firn/catalog/hive_replies.h"
 
-struct HiveTable {
-    std::string name;
-    std::string location;  ///< of its storage descriptor
-    std::map<std::string, std::string> parameters;
-};
+namespace firn::catalog {
 
 /// Not thread-safe. Errors: NETWORK_ERROR (cannot connect, cut), SOCKET_TIMEOUT, ICEBERG_CATALOG_ERROR (what the metastore
 /// says, or bytes that are no answer).
@@ -36,7 +31,7 @@ public:
 private:
     struct Connection;
     template <typename Write, typename Read>
-    bool call(const char* method, Write&& write_arguments, Read&& read_result);
+    bool call(const char* method, Write&& write_arguments, Read&& read);
 
     std::string shown_name_;
     bool broken_ = false;

@@ -119,6 +119,24 @@ void LakeCatalog::each_table(const std::function<bool(const TableIdentifier&)>& 
     visit_below(*this, {}, seen, visit);
 }
 
+bool is_iceberg(const TableParameters& parameters) {
+    const auto type = parameters.find("table_type");
+    if (type == parameters.end()) return false;
+    std::string upper = type->second;
+    for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return upper == "ICEBERG";
+}
+
+std::string metadata_location(const TableParameters& parameters, const std::string& where) {
+    if (!is_iceberg(parameters))
+        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} is no Iceberg table: its parameter table_type is not ICEBERG",
+             where);
+    const auto location = parameters.find("metadata_location");
+    if (location == parameters.end() || location->second.empty())
+        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} has no parameter metadata_location", where);
+    return location->second;
+}
+
 std::unique_ptr<LakeCatalog> make_catalog(const CatalogOptions& options) {
     switch (options.type) {
         case CatalogType::Rest:

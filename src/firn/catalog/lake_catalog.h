@@ -97,6 +97,12 @@ public:
     void each_table(const std::function<bool(const TableIdentifier&)>& visit);
 };
 
+using TableParameters = std::map<std::string, std::string>;
+/// Of catalogs that only point to a metadata file (Glue, Hive): whether these are of an Iceberg table.
+bool is_iceberg(const TableParameters& parameters);
+/// The metadata file. ICEBERG_CATALOG_ERROR, with `where`, for a table of another kind and for one that names none.
+std::string metadata_location(const TableParameters& parameters, const std::string& where);
+
 /// The catalog that the options name. Asks nothing of it yet. BAD_ARGUMENTS for options that do not fit together.
 std::unique_ptr<LakeCatalog> make_catalog(const CatalogOptions& options);
 

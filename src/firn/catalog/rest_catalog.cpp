@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "firn/base/error.h"
-#include "firn/iceberg/json_fields.h"
+#include "firn/catalog/catalog_replies.h"
 #include "firn/storage/url.h"
 
 namespace firn::catalog {
 namespace {
-
-using iceberg::JsonDocument;
-using iceberg::JsonFields;
 
 constexpr std::string_view kUnitSeparator = "%1F";
 constexpr int kPageSize = 1000;
@@ -35,33 +32,6 @@ std::string property(const std::map<std::string, std::string>& properties, const
                      std::string otherwise) {
     const auto found = properties.find(name);
     return found == properties.end() ? otherwise : found->second;
-}
-
-Namespace levels_of(simdjson::dom::element element, const JsonFields& where) {
-    Namespace levels;
-    if (!element.is_array()) where.bad("namespace", "must be an array of text");
-    const simdjson::dom::array array = element.get_array().value_unsafe();
-    for (const auto level : array) {
-        if (!level.is_string()) where.bad("namespace", "must be an array of text");
-        levels.emplace_back(level.get_string().value_unsafe());
-    }
-    return levels;
-}
-
-std::string next_page(const JsonFields& root) {
-    return std::string(root.text_or_nothing("next-page-token").value_or(""));
-}
-
-std::vector<VendedCredential> credentials_of(const JsonFields& root) {
-    std::vector<VendedCredential> out;
-    const auto list = root.array_or_nothing("storage-credentials");
-    if (!list) return out;
-    size_t index = 0;
-    for (const auto item : *list) {
-        const JsonFields fields(item, root.item_place("storage-credentials", index++));
-        out.push_back({std::string(fields.text_or_nothing("prefix").value_or("")), fields.text_map("config")});
-    }
-    return out;
 }
 
 /// Whether the reply says that there is no such thing, as against no such page.
@@ -114,16 +84,11 @@ RestCatalog::Config RestCatalog::config() {
     if (!options_.warehouse.empty()) url += "?warehouse=" + storage::percent_encode(options_.warehouse);
     const auto reply = requests_.get(url);
     if (!reply.ok()) requests_.fail_reply(reply, "GET config");
-    const std::string where = requests_.shown_name() + ", config";
-    const JsonDocument document(reply.body, where);
-    const JsonFields root(document.root(), where);
+    auto said = parse_rest_config(reply.body, requests_.shown_name() + ", config");
     Config config;
     config.base = url_;
-    config.properties = root.text_map("defaults");
-    for (const auto& [name, value] : root.text_map("overrides")) config.properties[name] = value;
-    if (const auto endpoints = root.array_or_nothing("endpoints"))
-        for (const auto endpoint : *endpoints)
-            if (endpoint.is_string()) config.endpoints.emplace_back(endpoint.get_string().value_unsafe());
+    config.properties = std::move(said.properties);
+    config.endpoints = std::move(said.endpoints);
     use_properties(config);
     config_ = std::move(config);
     return *config_;
@@ -153,18 +118,11 @@ Page<Namespace> RestCatalog::list_namespaces(const Namespace& parent, const std:
     const auto reply = requests_.get(url);
     if (!parent.empty() && (is_not_found(reply) || reply.status == 400)) return {};  // flat namespaces only
     if (!reply.ok()) requests_.fail_reply(reply, "GET namespaces");
-    const std::string where = requests_.shown_name() + ", namespaces";
-    const JsonDocument document(reply.body, where);
-    const JsonFields root(document.root(), where);
-    Page<Namespace> out;
-    for (const auto item : root.required_array("namespaces")) {
-        Namespace levels = levels_of(item, root);
-        // Servers that do not know `parent` give the same list again.
-        const bool below =
-            levels.size() == parent.size() + 1 && std::equal(parent.begin(), parent.end(), levels.begin());
-        if (below) out.items.push_back(std::move(levels));
-    }
-    out.next = next_page(root);
+    auto out = parse_rest_namespaces(reply.body, requests_.shown_name() + ", namespaces");
+    // Servers that do not know `parent` give the same list again.
+    std::erase_if(out.items, [&](const Namespace& levels) {
+        return levels.size() != parent.size() + 1 || !std::equal(parent.begin(), parent.end(), levels.begin());
+    });
     return out;
 }
 
@@ -175,18 +133,7 @@ Page<TableIdentifier> RestCatalog::list_tables(const Namespace& levels, const st
                       "&pageSize=" + std::to_string(kPageSize));
     if (is_not_found(reply)) return {};  // dropped meanwhile
     if (!reply.ok()) requests_.fail_reply(reply, "GET tables");
-    const std::string where = requests_.shown_name() + ", tables";
-    const JsonDocument document(reply.body, where);
-    const JsonFields root(document.root(), where);
-    Page<TableIdentifier> out;
-    size_t index = 0;
-    for (const auto item : root.required_array("identifiers")) {
-        const JsonFields fields(item, root.item_place("identifiers", index++));
-        out.items.push_back(
-            {levels_of(fields.required_element("namespace"), fields), std::string(fields.required_text("name"))});
-    }
-    out.next = next_page(root);
-    return out;
+    return parse_rest_tables(reply.body, requests_.shown_name() + ", tables");
 }
 
 std::optional<LoadedTable> RestCatalog::load_table(const TableIdentifier& table) {
@@ -194,17 +141,8 @@ std::optional<LoadedTable> RestCatalog::load_table(const TableIdentifier& table)
     const auto reply = requests_.get(table_path(config, table));
     if (is_not_found(reply)) return std::nullopt;
     if (!reply.ok()) requests_.fail_reply(reply, "GET table " + table.display());
-    const std::string where = requests_.shown_name() + ", table " + table.display();
-    const JsonDocument document(reply.body, where);
-    const JsonFields root(document.root(), where);
-    LoadedTable loaded;
-    loaded.metadata_location = std::string(root.text_or_nothing("metadata-location").value_or(""));
-    loaded.metadata = iceberg::parse_table_metadata(simdjson::minify(root.required_element("metadata")), where);
-    loaded.location = loaded.metadata->location;
-    // The table's own configuration is over the catalog's.
-    loaded.config = config.properties;
-    for (const auto& [name, value] : root.text_map("config")) loaded.config[name] = value;
-    loaded.credentials = credentials_of(root);
+    auto loaded =
+        parse_rest_table(reply.body, requests_.shown_name() + ", table " + table.display(), config.properties);
     if (const auto etag = reply.headers.get("ETag")) loaded.version = std::string(*etag);
     return loaded;
 }
@@ -216,11 +154,8 @@ std::vector<VendedCredential> RestCatalog::renew_credentials(const TableIdentifi
                   "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials") != config.endpoints.end();
     if (offered) {
         const auto reply = requests_.get(table_path(config, table) + "/credentials");
-        if (reply.ok()) {
-            const std::string where = requests_.shown_name() + ", credentials of " + table.display();
-            const JsonDocument document(reply.body, where);
-            return credentials_of(JsonFields(document.root(), where));
-        }
+        if (reply.ok())
+            return parse_rest_credentials(reply.body, requests_.shown_name() + ", credentials of " + table.display());
     }
     auto loaded = load_table(table);
     if (!loaded) fail(ErrorCode::UNKNOWN_TABLE, "Table {} is no longer in its catalog", table.display());

@@ -1,7 +1,9 @@
 #include "firn/catalog/table_storage.h"
 
-#include <array>
+#include <functional>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "firn/base/error.h"
 #include "firn/catalog/catalog_requests.h"
@@ -17,9 +19,9 @@ using Properties = std::map<std::string, std::string>;
 
 constexpr int64_t kMillisPerSecond = 1000;
 
-std::string property(const Properties& properties, const std::string& name, std::string otherwise = "") {
+std::string property(const Properties& properties, const std::string& name) {
     const auto found = properties.find(name);
-    return found == properties.end() ? std::move(otherwise) : found->second;
+    return found == properties.end() ? "" : found->second;
 }
 
 /// The value of the first property whose name begins so:
@@ -53,31 +55,38 @@ storage::ExpiringCredentials expiring_keys(const VendedCredential& credential) {
     return {lent_keys(credential.properties), credential.expires_ms().value_or(0) / kMillisPerSecond};
 }
 
-/// Keys that the catalog lent with the table, and lends anew when they expire.
-storage::AwsCredentialsPtr renewed_keys(const std::shared_ptr<LakeCatalog>& catalog, const TableIdentifier& table,
-                                        const std::string& location, storage::ExpiringCredentials first) {
+std::string lent_sas(const Properties& properties) {
+    const std::string sas = property_with_prefix(properties, "adls.sas-token.");
+    return sas.starts_with('?') ? sas.substr(1) : sas;
+}
+
+storage::AzureToken expiring_sas(const VendedCredential& credential) {
+    return {"", lent_sas(credential.properties), credential.expires_ms().value_or(0) / kMillisPerSecond};
+}
+
+/// What the catalog lent with the table, and each time after that what it lends anew.
+using Lender = std::function<VendedCredential()>;
+
+Lender lender(const std::shared_ptr<LakeCatalog>& catalog, const TableIdentifier& table, const std::string& location,
+              VendedCredential first) {
     struct State {
         std::mutex mutex;
-        std::optional<storage::ExpiringCredentials> first;
+        std::optional<VendedCredential> first;
     };
     auto state = std::make_shared<State>();
     state->first = std::move(first);
-    return storage::credentials_from([catalog, table, location, state]() -> storage::ExpiringCredentials {
+    return [catalog, table, location, state]() -> VendedCredential {
         {
             std::lock_guard lock(state->mutex);
-            if (state->first) {
-                auto keys = std::move(*state->first);
-                state->first.reset();
-                return keys;
-            }
+            if (state->first) return *std::exchange(state->first, std::nullopt);
         }
         const auto credentials = catalog->renew_credentials(table);
         const VendedCredential* credential = credential_for(credentials, location);
         if (!credential)
             fail(ErrorCode::AUTHENTICATION_FAILED, "The catalog of table {} lends no more keys for {}", table.display(),
                  location);
-        return expiring_keys(*credential);
-    });
+        return *credential;
+    };
 }
 
 void use_s3(storage::StorageAccess& access, const Properties& properties, const CatalogOptions& options) {
@@ -100,8 +109,6 @@ void use_s3(storage::StorageAccess& access, const Properties& properties, const 
 void use_azure(storage::StorageAccess& access, const Properties& properties, const CatalogOptions& options) {
     const std::string connection = property_with_prefix(properties, "adls.connection-string.");
     if (!connection.empty()) storage::apply_connection_string(connection, access.azure);
-    const std::string sas = property_with_prefix(properties, "adls.sas-token.");
-    if (!sas.empty()) access.azure.sas_token = sas.starts_with('?') ? sas.substr(1) : sas;
     const std::string key = property(properties, "adls.auth.shared-key.account.key");
     if (!key.empty()) {
         access.azure.account_name = property(properties, "adls.auth.shared-key.account.name");
@@ -135,11 +142,17 @@ std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<L
     use_azure(access, properties, options);
     access.gcs_token = property(properties, "gcs.oauth2.token");
     access.hdfs.user = options.user;
-    if (options.vended_credentials && !lent_keys(properties).empty()) {
-        const VendedCredential* credential = credential_for(loaded.credentials, location);
-        const VendedCredential own =
-            credential && !lent_keys(credential->properties).empty() ? *credential : VendedCredential{"", properties};
-        access.credentials = renewed_keys(catalog, table, location, expiring_keys(own));
+    const VendedCredential* best = credential_for(loaded.credentials, location);
+    // The table's own configuration where the prefix's says nothing.
+    const auto lent = [&](const auto& keys_of) {
+        const bool own = best && !keys_of(best->properties).empty();
+        return lender(catalog, table, location, own ? *best : VendedCredential{"", properties});
+    };
+    if (options.vended_credentials && !lent_keys(properties).empty())
+        access.credentials = storage::credentials_from([lend = lent(lent_keys)] { return expiring_keys(lend()); });
+    if (!lent_sas(properties).empty() && options.user.empty()) {
+        access.azure.token = [lend = lent(lent_sas)] { return expiring_sas(lend()); };
+        access.azure.token_is_sas = true;
     }
     return storage::open_storage(access);
 }

@@ -42,6 +42,7 @@ std::shared_ptr<ObjectStore> make_s3(const StorageAccess& access, const std::str
 }
 
 std::shared_ptr<ObjectStore> make_gcs(const StorageAccess& access, const std::string& identity) {
+    static const auto google = std::make_shared<GoogleTokens>();  // one token for the process
     S3Options options;
     options.scheme = "gs";
     options.http = access.http;
@@ -51,8 +52,17 @@ std::shared_ptr<ObjectStore> make_gcs(const StorageAccess& access, const std::st
     if (options.endpoint.origin.empty())
         options.endpoint = {emulator.empty() ? "https://storage.googleapis.com" : emulator, "auto", S3Addressing::Path};
     options.bearer_token = access.gcs_token;
-    if (options.bearer_token.empty()) options.credentials = aws_credentials_for(access);
-    return std::make_shared<S3Store>(std::move(options), identity);
+    const auto make = [&] { return std::make_shared<S3Store>(std::move(options), identity); };
+    if (!options.bearer_token.empty()) return make();
+    const bool own = access.environment_keys && access.sign && access.keys.empty() && !access.credentials;
+    if (own && GoogleTokens::in_environment()) {
+        options.google = google;
+        return make();
+    }
+    options.credentials = aws_credentials_for(access);
+    // Where there are no keys either, the machine may be one of Google's.
+    if (own && emulator.empty() && options.credentials->get().empty()) options.google = google;
+    return make();
 }
 
 std::shared_ptr<ObjectStore> make_azure(const StorageAccess& access, const std::string& identity,

@@ -1,5 +1,6 @@
 #include "firn/storage/aws_credentials.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -336,11 +337,11 @@ private:
 
 AwsCredentials AwsCredentialsProvider::get() {
     std::lock_guard lock(mutex_);
-    if (!cached_ || (cached_->expires_s && std::time(nullptr) + kCredentialsRenewedBefore_s > cached_->expires_s)) {
-        // What lives for less than the margin is used till it is refused.
+    if (!cached_ || (cached_->expires_s && std::time(nullptr) >= renew_at_s_)) {
         cached_ = load();
-        if (cached_->expires_s && cached_->expires_s < std::time(nullptr) + kCredentialsRenewedBefore_s + 60)
-            cached_->expires_s = std::time(nullptr) + kCredentialsRenewedBefore_s + 60;
+        // Those of a short life at half of it, and not with each request.
+        const int64_t now = std::time(nullptr), life = cached_->expires_s - now;
+        renew_at_s_ = now + std::max({life / 2, life - kCredentialsRenewedBefore_s, int64_t{1}});
     }
     return cached_->credentials;
 }

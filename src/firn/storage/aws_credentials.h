@@ -41,6 +41,7 @@ protected:
 private:
     std::mutex mutex_;
     std::optional<ExpiringCredentials> cached_;
+    int64_t renew_at_s_ = 0;
 };
 
 /// How long before they expire credentials are renewed, seconds.

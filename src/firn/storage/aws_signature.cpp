@@ -170,11 +170,11 @@ void sign_aws_v4(HttpRequest& request, const AwsCredentials& credentials, const 
     gmtime_r(&seconds, &utc);
     const std::string day = fmt::format("{:04}{:02}{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
     const std::string date = fmt::format("{}T{:02}{:02}{:02}Z", day, utc.tm_hour, utc.tm_min, utc.tm_sec);
-    const bool s3 = scope.service == "s3" || scope.service == "s3tables";
+    const bool s3 = scope.service == "s3";
 
     request.headers.set("Host", url.authority());
     request.headers.set("X-Amz-Date", date);
-    if (s3) request.headers.set("X-Amz-Content-Sha256", body_hash);
+    if (s3 || scope.service == "s3tables") request.headers.set("X-Amz-Content-Sha256", body_hash);
     if (credentials.session_token.empty()) {
         request.headers.remove("X-Amz-Security-Token");
     } else {

@@ -38,7 +38,7 @@ struct AwsScope {
     std::string service;  ///< "s3", "sts", "glue"
 };
 
-/// Puts Host, X-Amz-Date, X-Amz-Security-Token, Authorization, and for S3 X-Amz-Content-Sha256 into the request's headers;
+/// Puts Host, X-Amz-Date, X-Amz-Security-Token, Authorization, and for S3 and S3 Tables X-Amz-Content-Sha256 into the request's headers;
 /// all headers that the request has by then are signed, but User-Agent, Expect and hop-by-hop ones. The URL's path is taken
 /// as written, already percent-encoded once; other services than S3 sign it encoded twice, as AWS says.
 /// body_hash: hex SHA-256 of the body, or kUnsignedPayload. unix_seconds: now.

@@ -137,7 +137,7 @@ AzureStore::AzureStore(AzureOptions options, std::string identity)
 std::string AzureStore::account_url(const std::string& account) const {
     if (account.empty() || account == options_.account_name) return options_.account_url;
     // Keys are of one account; a token may serve several.
-    if (!key_.empty() || !options_.sas_token.empty())
+    if (!key_.empty() || !options_.sas_token.empty() || options_.token_is_sas)
         fail(ErrorCode::ACCESS_DENIED, "Azure account '{}' is not '{}', for which there are credentials", account,
              options_.account_name);
     return fmt::format("https://{}.blob.core.windows.net", account);
@@ -150,8 +150,13 @@ void AzureStore::authorize(HttpRequest& request) const {
     }
     if (!options_.sas_token.empty() || !options_.token) return;
     std::lock_guard lock(mutex_);
-    if (token_.bearer.empty() || (token_.expires_s && std::time(nullptr) + kRenewBefore_s > token_.expires_s))
+    if ((token_.bearer.empty() && token_.sas.empty()) || (token_.expires_s && std::time(nullptr) >= renew_at_s_)) {
         token_ = options_.token();
+        // Those of a short life at half of it, and not with each request.
+        const int64_t now = std::time(nullptr), life = token_.expires_s - now;
+        renew_at_s_ = now + std::max({life / 2, life - kRenewBefore_s, int64_t{1}});
+    }
+    if (!token_.sas.empty()) request.url += (request.url.find('?') == std::string::npos ? "?" : "&") + token_.sas;
     if (!token_.bearer.empty()) request.headers.set("Authorization", "Bearer " + token_.bearer);
 }
 
@@ -165,7 +170,10 @@ HttpRequest AzureStore::request(std::string method, std::string_view path, std::
     if (!query.empty()) request.url += "?" + query;
     request.headers.set("x-ms-version", kApiVersion);
     const auto self = std::static_pointer_cast<const AzureStore>(shared_from_this());
-    request.before_attempt = [self](HttpRequest& r, unsigned) { self->authorize(r); };
+    request.before_attempt = [self, url = request.url](HttpRequest& r, unsigned) {
+        r.url = url;
+        self->authorize(r);
+    };
     return request;
 }
 

@@ -14,6 +14,7 @@ namespace firn::storage {
 
 struct AzureToken {
     std::string bearer;
+    std::string sas;        ///< instead of a bearer token: a query without the question mark
     int64_t expires_s = 0;  ///< Unix seconds; 0: never
 };
 
@@ -23,8 +24,9 @@ struct AzureOptions {
     std::string account_name;
     std::string account_key;  ///< base64; empty: none
     std::string sas_token;    ///< query without the question mark; empty: none
-    /// A token of Entra ID, asked for when neither key nor SAS is given; null: requests go as they are.
+    /// A token of Entra ID, or a SAS that a catalog lends, asked for when neither key nor SAS is given; null: requests go as they are.
     std::function<AzureToken()> token;
+    bool token_is_sas = false;  ///< of the account alone, as a SAS is
     HttpOptions http;
     uint64_t block_bytes = uint64_t{16} << 20;
 };
@@ -74,6 +76,7 @@ private:
     std::string key_;  ///< decoded
     mutable std::mutex mutex_;
     mutable AzureToken token_;
+    mutable int64_t renew_at_s_ = 0;
 };
 
 /// Puts x-ms-date and Authorization: SharedKey into the request's headers, all others being there.

@@ -1,4 +1,5 @@
 // Tokens of Entra ID for Azure storage: service principals, workload identity, managed identities.
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -38,7 +39,8 @@ AzureToken parse_token(const HttpReply& reply, const std::string& url) {
     std::string_view text;
     if (root["expires_in"].get(seconds) != simdjson::SUCCESS && root["expires_in"].get(text) == simdjson::SUCCESS)
         seconds = std::strtoll(std::string(text).c_str(), nullptr, 10);
-    out.expires_s = std::time(nullptr) + (seconds > 0 ? seconds : 3600);
+    constexpr int64_t longest = 366 * 24 * 3600;
+    out.expires_s = std::time(nullptr) + (seconds > 0 ? std::min(seconds, longest) : 3600);
     return out;
 }
 

@@ -17,6 +17,7 @@ namespace firn::storage {
 namespace {
 
 constexpr int kMaxDepth = 100;
+constexpr size_t kMaxNodes = 100'000;
 
 std::string trimmed(std::string_view text) {
     const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
@@ -47,38 +48,52 @@ ConfigurationNode node_of_xml(const XmlElement& element, std::string_view where)
     return node;
 }
 
-void fill_from_yaml(ConfigurationNode& node, const YAML::Node& yaml, std::string_view where, int depth);
+/// Makes nodes of a YAML document. Its aliases may nest a value in itself, and repeat it without end.
+class YamlNodes {
+public:
+    explicit YamlNodes(std::string_view where) : where_(where) {}
 
-void add_yaml_child(ConfigurationNode& parent, const std::string& name, const YAML::Node& yaml, std::string_view where,
-                    int depth) {
-    if (yaml.IsSequence()) {
-        for (const auto& item : yaml) add_yaml_child(parent, name, item, where, depth + 1);
-        return;
-    }
-    ConfigurationNode node;
-    node.name = name;
-    fill_from_yaml(node, yaml, where, depth);
-    take_environment(node, where);
-    parent.children.push_back(std::move(node));
-}
-
-void fill_from_yaml(ConfigurationNode& node, const YAML::Node& yaml, std::string_view where, int depth) {
-    if (depth > kMaxDepth)
-        fail(ErrorCode::INCORRECT_DATA, "Configuration {} is nested deeper than {} levels", where, kMaxDepth);
-    if (yaml.IsScalar()) {
-        node.text = yaml.Scalar();
-    } else if (yaml.IsMap()) {
-        for (const auto& entry : yaml) {
-            const std::string key = entry.first.Scalar();
-            if (key.starts_with('@'))
-                node.attributes[key.substr(1)] = entry.second.IsScalar() ? entry.second.Scalar() : "";
-            else if (key == "#text")
-                node.text = entry.second.Scalar();
-            else
-                add_yaml_child(node, key, entry.second, where, depth + 1);
+    void fill(ConfigurationNode& node, const YAML::Node& yaml, int depth) {
+        check(depth);
+        if (yaml.IsScalar()) {
+            node.text = yaml.Scalar();
+        } else if (yaml.IsMap()) {
+            for (const auto& entry : yaml) {
+                const std::string key = entry.first.Scalar();
+                if (key.starts_with('@'))
+                    node.attributes[key.substr(1)] = entry.second.IsScalar() ? entry.second.Scalar() : "";
+                else if (key == "#text")
+                    node.text = entry.second.Scalar();
+                else
+                    add_child(node, key, entry.second, depth + 1);
+            }
         }
     }
-}
+
+private:
+    void add_child(ConfigurationNode& parent, const std::string& name, const YAML::Node& yaml, int depth) {
+        check(depth);
+        if (yaml.IsSequence()) {
+            for (const auto& item : yaml) add_child(parent, name, item, depth + 1);
+            return;
+        }
+        ConfigurationNode node;
+        node.name = name;
+        fill(node, yaml, depth);
+        take_environment(node, where_);
+        parent.children.push_back(std::move(node));
+    }
+
+    void check(int depth) {
+        if (depth > kMaxDepth)
+            fail(ErrorCode::INCORRECT_DATA, "Configuration {} is nested deeper than {} levels", where_, kMaxDepth);
+        if (++nodes_ > kMaxNodes)
+            fail(ErrorCode::INCORRECT_DATA, "Configuration {} has more than {} values", where_, kMaxNodes);
+    }
+
+    std::string_view where_;
+    size_t nodes_ = 0;
+};
 
 std::string read_text(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
@@ -124,7 +139,7 @@ ConfigurationNode parse_yaml_configuration(const std::string& text, std::string_
         const YAML::Node document = YAML::Load(text);
         if (!document.IsMap() && !document.IsNull())
             fail(ErrorCode::INCORRECT_DATA, "Configuration {} must be a mapping of names to values", where);
-        fill_from_yaml(root, document, where, 0);
+        YamlNodes(where).fill(root, document, 0);
     } catch (const YAML::Exception& error) {
         fail(ErrorCode::INCORRECT_DATA, "Configuration {}: {}", where, error.what());
     }

@@ -99,6 +99,11 @@ std::vector<std::string> webhdfs_endpoints(std::string_view path) {
         return {fmt::format("http://{}:{}", url.host, url.port ? url.port : kHttpPort)};
     if (url.scheme == "swebhdfs" || url.scheme == "https")
         return {fmt::format("https://{}:{}", url.host, url.port ? url.port : kHttpPort + 1)};
+    if (hadoop_property("dfs.webhdfs.enabled") == "false")
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "HADOOP_CONF_DIR says dfs.webhdfs.enabled = false, and firn reads {} through WebHDFS only: it has neither "
+             "Hadoop's own protocol nor libhdfs",
+             path);
     std::string host = url.host;
     if (host.empty()) {
         const std::string fs = hadoop_property("fs.defaultFS");
@@ -128,6 +133,12 @@ HdfsStore::HdfsStore(HdfsOptions options, std::string identity)
     : RemoteStore(options.http, std::move(identity)), options_(std::move(options)) {
     if (options_.endpoints.empty()) fail(ErrorCode::BAD_ARGUMENTS, "HDFS needs the address of a name node");
     if (options_.delegation_token.empty()) options_.delegation_token = environment("HADOOP_DELEGATION_TOKEN");
+    if (options_.delegation_token.empty() && hadoop_property("hadoop.security.authentication") == "kerberos")
+        fail(
+            ErrorCode::NOT_IMPLEMENTED,
+            "HADOOP_CONF_DIR says that HDFS at {} wants Kerberos, which firn does not speak: a delegation token may be "
+            "given, by delegation_token = '…' or HADOOP_DELEGATION_TOKEN",
+            options_.endpoints[0]);
     if (options_.user.empty()) options_.user = environment("HADOOP_USER_NAME");
     if (options_.user.empty()) {
         const passwd* entry = ::getpwuid(::geteuid());
@@ -168,6 +179,10 @@ void HdfsStore::fail_reply(const HttpReply& reply, std::string_view path, std::s
     const RemoteFailure failure = failure_of(reply);
     if (reply.status == 404 || failure.exception == "FileNotFoundException")
         fail(ErrorCode::FILE_DOESNT_EXIST, "{} does not exist", path);
+    if (reply.status == 401 && options_.delegation_token.empty())
+        fail(ErrorCode::NOT_IMPLEMENTED,
+             "Cannot {} {}: the name node wants Kerberos, which firn does not speak; a delegation token may be given",
+             doing, path);
     fail(ErrorCode::HDFS_ERROR, "Cannot {} {}: {} {} (HTTP status {})", doing, path, failure.exception, failure.message,
          reply.status);
 }

@@ -67,6 +67,10 @@ bool S3Store::try_again(const std::string& bucket, const HttpReply& reply, unsig
         }
     }
     if (reply.status != 400 && reply.status != 401 && reply.status != 403) return false;
+    if (reply.status == 401 && options_.google) {
+        options_.google->invalidate();
+        return attempt <= 2;
+    }
     const std::string code = failure_of(reply).code;
     if (code == "RequestTimeout") return true;
     if ((code == "ExpiredToken" || code == "ExpiredTokenException" || code == "TokenRefreshRequired") &&
@@ -90,8 +94,10 @@ HttpRequest S3Store::request(std::string method, const S3Object& object, std::st
         const std::string region = self->region_of(object.bucket);
         r.url = s3_request_url(self->options_.endpoint, region, object.bucket, object.key);
         if (!query.empty()) r.url += "?" + query;
-        if (!self->options_.bearer_token.empty()) {
-            r.headers.set("Authorization", "Bearer " + self->options_.bearer_token);
+        std::string bearer = self->options_.bearer_token;
+        if (self->options_.google) bearer = self->options_.google->get(self->options_.http);
+        if (!bearer.empty()) {
+            r.headers.set("Authorization", "Bearer " + bearer);
             return;
         }
         const AwsCredentials credentials =
@@ -181,6 +187,8 @@ void S3Store::list_page(const S3Object& folder, bool recursive, std::string& tok
         info.size = std::strtoull(std::string(child.child_text("Size")).c_str(), nullptr, 10);
         info.modified_us = iso_date_us(child.child_text("LastModified"));
         info.etag = child.child_text("ETag");
+        // Some services list without the quotation marks that belong to it.
+        if (!info.etag.empty() && !info.etag.ends_with('"')) info.etag = "\"" + info.etag + "\"";
         out.push_back(std::move(info));
     }
     const std::string next(root.child_text("NextContinuationToken"));

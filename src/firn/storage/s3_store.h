@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "firn/storage/aws_credentials.h"
+#include "firn/storage/google_token.h"
 #include "firn/storage/remote_store.h"
 #include "firn/storage/s3_location.h"
 
@@ -23,6 +24,7 @@ struct S3Options {
     AwsCredentialsPtr credentials;
     /// Sent as "Authorization: Bearer" instead of a signature: Google Cloud Storage.
     std::string bearer_token;
+    std::shared_ptr<GoogleTokens> google;  ///< not null: its tokens, where it has any
     HttpOptions http;
     /// Parts of an upload; smaller objects are put by one request.
     uint64_t part_bytes = uint64_t{16} << 20;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/base/query_context.h"
+#include "firn/table/asked_tables.h"
 #include "firn/table/catalog.h"
 #include "firn/table/iceberg_source.h"
 #include "firn/table/rows_source.h"
@@ -361,13 +363,46 @@ const std::map<std::string, Definition, std::less<>>& definitions() {
     return all;
 }
 
-std::vector<Subject> subjects(const Catalog& catalog, const Settings& settings) {
+/// Tables of a catalog whose names the query compares with, wherever they are; with show_data_lake_catalogs_in_system_tables
+/// all that it may want, of which none that cannot be opened hides the others: a catalog may have thousands, and may be
+/// down.
+void add_tables_of_catalog(const LakeDatabase& lake, const std::string& database, const AskedTables& asked,
+                           const Settings& settings, const Catalog& catalog, std::vector<Subject>& out) {
+    const auto add = [&](const std::string& table) {
+        auto source = lake.open(table, settings, catalog.cache());
+        if (auto found = std::dynamic_pointer_cast<const IcebergSource>(source))
+            out.push_back({database, table, std::move(found)});
+    };
+    if (asked.named()) {
+        for (const auto& table : asked.wanted(database, {asked.named()->begin(), asked.named()->end()})) add(table);
+        return;
+    }
+    if (!settings.get_bool("show_data_lake_catalogs_in_system_tables")) return;
+    const auto unless_it_fails = [](auto&& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::QUERY_WAS_CANCELLED || error.code() == ErrorCode::TIMEOUT_EXCEEDED) throw;
+        }
+    };
+    unless_it_fails([&] {
+        for (const auto& table : asked.wanted(database, catalog.tables(database))) {
+            check_cancelled();
+            unless_it_fails([&] { add(table); });
+        }
+    });
+}
+
+std::vector<Subject> subjects(const Catalog& catalog, const Settings& settings, const AskedTables& asked) {
     std::vector<Subject> out;
     const auto resolver = catalog.resolver(settings);
     for (const auto& database : catalog.databases()) {
-        // A catalog may have thousands of tables: its are read one by one only where that is asked for.
-        if (database == "system" || catalog.lake(database)) continue;
-        for (const auto& table : catalog.tables(database)) {
+        if (database == "system" || !asked.wants_database(database)) continue;
+        if (const LakeDatabase* lake = catalog.lake(database)) {
+            add_tables_of_catalog(*lake, database, asked, settings, catalog, out);
+            continue;
+        }
+        for (const auto& table : asked.wanted(database, catalog.tables(database))) {
             const auto* entry = catalog.find(database, table);
             if (!entry || !entry->engine.starts_with("Iceberg")) continue;
             const auto resolved = resolver->resolve_table(database, table);
@@ -395,17 +430,17 @@ std::shared_ptr<const plan::Source> iceberg_system_table(std::string_view name, 
     std::vector<SourceColumn> columns{{"database", text(), false, "The database"},
                                       {"table", text(), false, "The table"}};
     columns.insert(columns.end(), definition.columns.begin(), definition.columns.end());
-    return make_rows_source("system." + std::string(name), columns,
-                            [&catalog, settings, &definition](RowsBuilder& rows) {
-                                for (const auto& subject : subjects(catalog, settings)) {
-                                    const size_t before = rows[2].size();
-                                    definition.show(subject, rows);
-                                    for (size_t i = before; i < rows[2].size(); ++i) {
-                                        rows[0].append_string(subject.database);
-                                        rows[1].append_string(subject.table);
-                                    }
-                                }
-                            });
+    const auto make = [&catalog, settings, &definition](const plan::ScanRequest& request, RowsBuilder& rows) {
+        for (const auto& subject : subjects(catalog, settings, AskedTables(request))) {
+            const size_t before = rows[2].size();
+            definition.show(subject, rows);
+            for (size_t i = before; i < rows[2].size(); ++i) {
+                rows[0].append_string(subject.database);
+                rows[1].append_string(subject.table);
+            }
+        }
+    };
+    return make_asked_rows_source("system." + std::string(name), columns, make);
 }
 
 }  // namespace firn::table

@@ -46,12 +46,12 @@ private:
 
 class RowsSource : public plan::Source {
 public:
-    RowsSource(std::string name, std::vector<plan::SourceColumn> columns, MakeRows make)
+    RowsSource(std::string name, std::vector<plan::SourceColumn> columns, MakeAskedRows make)
         : name_(std::move(name)), columns_(std::move(columns)), make_(std::move(make)) {}
     const std::vector<plan::SourceColumn>& columns() const override { return columns_; }
     std::unique_ptr<plan::Scan> scan(const plan::ScanRequest& request) const override {
         RowsBuilder builder(columns_);
-        make_(builder);
+        make_(request, builder);
         return std::make_unique<RowsScan>(builder.finish(), request);
     }
     std::string description() const override { return name_; }
@@ -59,13 +59,20 @@ public:
 private:
     std::string name_;
     std::vector<plan::SourceColumn> columns_;
-    MakeRows make_;
+    MakeAskedRows make_;
 };
 
 }  // namespace
 
 std::shared_ptr<const plan::Source> make_rows_source(std::string name, std::vector<plan::SourceColumn> columns,
                                                      MakeRows make) {
+    return make_asked_rows_source(
+        std::move(name), std::move(columns),
+        [make = std::move(make)](const plan::ScanRequest&, RowsBuilder& rows) { make(rows); });
+}
+
+std::shared_ptr<const plan::Source> make_asked_rows_source(std::string name, std::vector<plan::SourceColumn> columns,
+                                                           MakeAskedRows make) {
     return std::make_shared<RowsSource>(std::move(name), std::move(columns), std::move(make));
 }
 

@@ -33,4 +33,9 @@ using MakeRows = std::function<void(RowsBuilder&)>;
 std::shared_ptr<const plan::Source> make_rows_source(std::string name, std::vector<plan::SourceColumn> columns,
                                                      MakeRows make);
 
+/// For rows that cost something to make: the request says which of them the query may want. It applies its filters itself.
+using MakeAskedRows = std::function<void(const plan::ScanRequest&, RowsBuilder&)>;
+std::shared_ptr<const plan::Source> make_asked_rows_source(std::string name, std::vector<plan::SourceColumn> columns,
+                                                           MakeAskedRows make);
+
 }  // namespace firn::table

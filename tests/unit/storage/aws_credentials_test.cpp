@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "firn/base/error.h"
 #include "tests/unit/storage/scripted_server.h"
@@ -163,6 +165,16 @@ TEST_F(AwsCredentialsTest, RenewedBeforeTheyExpire) {
     provider->invalidate();
     provider->get();
     EXPECT_EQ(loads, 2);
+
+    int short_lived = 0;
+    const auto lent = credentials_from([&] {
+        ++short_lived;
+        return ExpiringCredentials{{"k", "s", ""}, std::time(nullptr) + 3};
+    });
+    lent->get();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    lent->get();
+    EXPECT_EQ(short_lived, 2);  // a second before they would be refused
 }
 
 }  // namespace

@@ -63,6 +63,17 @@ TEST(Configuration, DamagedFilesAreErrors) {
     EXPECT_EQ(failure_code([] { parse_yaml_configuration("a: [1, 2", "y"); }), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(failure_code([] { parse_yaml_configuration("just text", "y"); }), ErrorCode::INCORRECT_DATA);
     EXPECT_EQ(failure_code([] { read_configuration("/no/such/file.xml"); }), ErrorCode::FILE_DOESNT_EXIST);
+    // Aliases that stand for what they are in, or for more and more.
+    EXPECT_EQ(failure_code([] { parse_yaml_configuration("a: &a [*a, *a]", "y"); }), ErrorCode::INCORRECT_DATA);
+    EXPECT_EQ(failure_code([] { parse_yaml_configuration("a: &a {b: *a, c: *a}", "y"); }), ErrorCode::INCORRECT_DATA);
+    std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+    for (int i = 1; i < 9; ++i) {
+        const std::string before = "*a" + std::to_string(i - 1);
+        bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+        for (int k = 0; k < 10; ++k) bomb += (k ? ", " : "") + before;
+        bomb += "]\n";
+    }
+    EXPECT_EQ(failure_code([&] { parse_yaml_configuration(bomb, "y"); }), ErrorCode::INCORRECT_DATA);
 }
 
 TEST(Configuration, FilesOfTheFolderAreMerged) {

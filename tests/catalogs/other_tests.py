@@ -1,0 +1,75 @@
+"""AWS Glue (moto), the Hive metastore, a stand-in for Unity."""
+import json
+
+import hive
+import unity
+from house import HIVE, TABLES, ask, bad, filled_glue, glue, glue_on_s3, good, metadata_file, same, table_on_s3
+from servers import PLACE, free_ports
+
+
+def test_glue():
+    create = filled_glue()
+    good("db.appends\ndb.days\n", create + "SHOW TABLES FROM g")
+    for table, fixture in [("appends", "snap_appends"), ("days", "part_days")]:
+        same(f"{create} SELECT * FROM g.`db.{table}` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/{fixture}') ORDER BY ALL")
+    bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM g.`db.none`")
+    bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM g.`none.none`")
+    bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM g.`db.no_iceberg`", "no_iceberg", "table_type")
+    done = ask(create + "SHOW CREATE DATABASE g FORMAT TSVRaw")
+    assert "aws_access_key_id = '[HIDDEN]', aws_secret_access_key = '[HIDDEN]'" in done.out, done.out + done.err
+
+
+def test_glue_pages():
+    create = filled_glue()
+    glue("CreateDatabase", DatabaseInput={"Name": "many"})
+    for i in range(230):
+        glue("CreateTable", DatabaseName="many", TableInput={"Name": f"t{i:03}", "Parameters": {"table_type": "iceberg", "metadata_location": "file:" + metadata_file("snap_appends")}})
+    done = ask(create + "SHOW TABLES FROM g LIKE 'many.%'")
+    assert done.out.split() == [f"many.t{i:03}" for i in range(230)], (done.out[-200:], done.err[:500])
+    glue("DeleteDatabase", Name="many")
+
+
+# Hive
+
+def test_hive():
+    port = HIVE.port()
+    metastore = hive.Metastore(port)
+    metastore.create_database("db", "file://" + PLACE + "/hive")
+    for name, fixture in [("appends", "snap_appends"), ("days", "part_days")]:
+        metastore.create_table("db", name, f"file:{TABLES}/{fixture}", {"table_type": "ICEBERG", "EXTERNAL": "TRUE", "metadata_location": "file:" + metadata_file(fixture)})
+    metastore.create_table("db", "no_iceberg", f"file:{TABLES}/part_days", {"EXTERNAL": "TRUE"})
+    create = f"CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://127.0.0.1:{port}') SETTINGS catalog_type = 'hive';\n"
+    good("db.appends\ndb.days\n", create + "SHOW TABLES FROM h")
+    for table, fixture in [("appends", "snap_appends"), ("days", "part_days")]:
+        same(f"{create} SELECT * FROM h.`db.{table}` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/{fixture}') ORDER BY ALL")
+    bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM h.`db.none`")
+    bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM h.`none.none`")
+    bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM h.`db.no_iceberg`")
+
+
+def test_hive_that_is_down():
+    create = f"CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://127.0.0.1:{free_ports()}') SETTINGS catalog_type = 'hive';\n"
+    bad("Code: 210 (NETWORK_ERROR)", create + "SHOW TABLES FROM h")
+
+
+# Unity
+
+def test_unity():
+    server = unity.Unity(json.load(open(metadata_file("snap_appends"))), "unity-bearer-token")
+    try:
+        create = f"CREATE DATABASE u ENGINE = DataLakeCatalog('{server.url}') SETTINGS catalog_type = 'unity', warehouse = 'unity', catalog_credential = 'unity-bearer-token';\n"
+        good("default.t\n", create + "SHOW TABLES FROM u")
+        same(create + "SELECT * FROM u.`default.t` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/snap_appends') ORDER BY ALL")
+        bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM u.`default.none`")
+        bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM u.`default.delta_only`", "DELTA")
+        bad("Code: 516 (AUTHENTICATION_FAILED)", create.replace("unity-bearer-token", "wrong-unity-token") + "SHOW TABLES FROM u", "UNAUTHENTICATED")
+    finally:
+        server.close()
+
+
+def test_glue_on_s3():
+    create = glue_on_s3()
+    glue("CreateDatabase", DatabaseInput={"Name": "s3"})
+    glue("CreateTable", DatabaseName="s3", TableInput={"Name": "days", "Parameters": {"table_type": "ICEBERG", "metadata_location": table_on_s3("part_days")}})
+    same(f"{create} SELECT * FROM g.`s3.days` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/part_days') ORDER BY ALL")
+    glue("DeleteDatabase", Name="s3")

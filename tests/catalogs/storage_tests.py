@@ -1,0 +1,264 @@
+"""Tables on S3 by name: keys that catalogs lend or that the database has, every fixture, the examples of docs/catalogs.md."""
+import json
+import os
+import re
+import time
+import urllib.parse
+
+import examples
+import hive
+import house
+import known
+import relocate
+import stores
+import unity
+from fault_proxy import Fault, FaultProxy
+from house import (CREDENTIAL, FILLED, FIXTURES, GLUE, HIVE, NESSIE, PLAIN_REST, REST, S3, TABLES, TESTS, VENDING_REST, Rest, all_fixtures, ask, bad, filled_glue, filled_rest, glue, glue_on_s3,
+                   good, metadata_file, nessie_branch, nessie_database, nessie_prefix, reads_from_s3, request, rest_database, s3_catalog, same, table_on_s3)
+from servers import PLACE, S3_KEY, S3_SECRET, Service
+
+
+def test_lent_keys():
+    fixtures = "snap_appends", "part_days", "mor_posdel_v2"
+    create = rest_database(s3_catalog(VENDING_REST, *fixtures))
+    reads_from_s3(create, "c", *fixtures)
+    done = ask(create + "SELECT DISTINCT _path FROM c.`db.snap_appends` LIMIT 1")
+    assert "lake/tables/snap_appends/data/" in done.out, done.out + done.err
+
+
+def held_by(proxy):
+    """Ids of the keys that requests through the proxy were signed with, in the order met."""
+    found = []
+    for head in proxy.heads:
+        key = re.search(r"Credential=([^/]+)/", head.get("authorization", ""))
+        if key and key.group(1) not in found:
+            found.append(key.group(1))
+    return found
+
+
+def lending(expires_in):
+    """(proxy of a REST catalog whose keys are said to expire in so many seconds, proxy of the storage, statement that makes a database c)"""
+    rest = s3_catalog(VENDING_REST, "snap_appends", "mor_posdel_v2")
+    catalog, storage = FaultProxy(VENDING_REST.port()), FaultProxy(S3.port())
+    catalog.body = lambda path, body: re.sub(rb'"s3.session-token-expires-at-ms":"\d+"', b'"s3.session-token-expires-at-ms":"%d"' % ((time.time() + expires_in) * 1000), body)
+    create = rest_database(rest, storage_endpoint=f"http://127.0.0.1:{storage.port}").replace(f":{VENDING_REST.port()}'", f":{catalog.port}'")
+    return catalog, storage, create
+
+
+def test_lent_keys_are_renewed_before_they_expire():
+    """Keys of a short life are renewed at half of it: a query that goes on longer asks the catalog for more."""
+    catalog, storage, create = lending(4)
+    storage.latency = 0.9
+    same(create + "SELECT * FROM c.`db.mor_posdel_v2` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/mor_posdel_v2') ORDER BY ALL")
+    loads = [p for _, p, _ in catalog.log if "/tables/" in p]
+    assert len(held_by(storage)) > 1 and len(loads) > 1, (held_by(storage), loads)
+    assert S3_KEY not in held_by(storage), held_by(storage)
+    catalog.close()
+    storage.close()
+    catalog, storage, create = lending(3600)
+    storage.latency = 0.7
+    good("12\n", create + "SELECT count() FROM (SELECT * FROM c.`db.snap_appends`)")
+    assert len(held_by(storage)) == 1 and len([p for _, p, _ in catalog.log if "/tables/" in p]) == 1, (held_by(storage), catalog.log)
+    catalog.close()
+    storage.close()
+
+
+def test_lent_keys_that_are_refused():
+    """The storage says that the first keys have expired, whatever the catalog said: others are asked for. Where it says so of
+    all, that is an error."""
+    expired = "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
+    catalog, storage, create = lending(3600)
+    first = []
+
+    def is_first(headers):
+        key = re.search(r"Credential=([^/]+)/", headers.get("authorization", "")).group(1)
+        first[:] = first or [key]
+        return key == first[0]
+
+    storage.reset(Fault(400, 1000, body=expired, when=is_first))
+    good("12\n", create + "SELECT count() FROM (SELECT * FROM c.`db.snap_appends`)")
+    assert len(held_by(storage)) == 2, held_by(storage)
+    storage.reset(Fault(400, 1000, body=expired))
+    bad("Code: 499 (S3_ERROR)", create + "SELECT * FROM c.`db.snap_appends`", "ExpiredToken")
+    catalog.close()
+    storage.close()
+
+
+def test_lent_sas_on_azure():
+    """SAS that a catalog lends, for Azurite: the reference server's reply with paths on Azure and a SAS put in. One of a short
+    life is renewed at half of it."""
+    azurite = Service("azurite")
+    azure, host = stores.Azure(azurite.port()), "devstoreaccount1.dfs.core.windows.net"
+    azure.make_bucket("warehouse")
+    place = f"abfss://warehouse@{host}/tables/mor_posdel_v2"
+    relocate.relocate(f"{FIXTURES}/mor_posdel_v2", os.path.join(PLACE, "azure"), f"{TABLES}/mor_posdel_v2", place)
+    stores.put_folder(azure, "warehouse", "tables/mor_posdel_v2", os.path.join(PLACE, "azure"))
+    filled_rest()
+    catalog, storage = FaultProxy(REST.port()), FaultProxy(azurite.port())
+    state = {"seconds": 600}
+
+    def with_sas(path, body):
+        if "/tables/" not in path:
+            return body
+        reply = json.loads(body.replace(b"file:" + TABLES.encode(), TABLES.encode()).replace(f"{TABLES}/mor_posdel_v2".encode(), place.encode()))
+        reply["storage-credentials"] = [{"prefix": place, "config": {
+            "adls.sas-token." + host: azure.shared_access("warehouse", state["seconds"]),
+            "adls.sas-token-expires-at-ms." + host: str(int((time.time() + state["seconds"]) * 1000))}}]
+        return json.dumps(reply).encode()
+
+    catalog.body = with_sas
+    create = rest_database(Rest(REST, CREDENTIAL), storage_endpoint=f"http://127.0.0.1:{storage.port}/devstoreaccount1").replace(f":{REST.port()}'", f":{catalog.port}'")
+    for seconds, latency, renewed in ((600, 0, False), (4, 0.9, True)):
+        state["seconds"], storage.latency = seconds, latency
+        storage.reset()
+        same(create + "SELECT * FROM c.`db.deletes` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/mor_posdel_v2') ORDER BY ALL")
+        signatures = {urllib.parse.parse_qs(urllib.parse.urlsplit(path).query)["sig"][0] for _, path, _ in storage.log}
+        assert (len(signatures) > 1) == renewed, storage.log
+    storage.latency, state["seconds"] = 0, -60
+    bad("Code: 500 (AZURE_BLOB_STORAGE_ERROR)", create + "SELECT * FROM c.`db.deletes`")
+    catalog.close()
+    storage.close()
+    azurite.stop()
+
+
+def test_keys_of_the_database():
+    rest = s3_catalog(PLAIN_REST, "snap_appends")
+    settings = f"SETTINGS catalog_type = 'rest', vended_credentials = 0, storage_endpoint = '{S3.url()}/lake', region = 'us-east-1'"
+    create = f"CREATE DATABASE c ENGINE = DataLakeCatalog('{rest.url}/v1', '{S3_KEY}', '{S3_SECRET}') {settings};\n"
+    reads_from_s3(create, "c", "snap_appends")
+    done = ask(create + "SHOW CREATE DATABASE c FORMAT TSVRaw; EXPLAIN SELECT * FROM c.`db.snap_appends`; SELECT * FROM system.databases")
+    assert f"'{S3_KEY}', '[HIDDEN]'" in done.out and S3_SECRET not in done.out, done.out + done.err
+    wrong = create.replace(f"'{S3_SECRET}'", "'wrong-storage-secret'")
+    done = ask(wrong + "SELECT * FROM c.`db.snap_appends`")
+    assert done.status == 1 and "wrong-storage-secret" not in done.err, done.err
+
+
+def test_nessie_and_its_branches():
+    url = NESSIE.url()
+    prefix = nessie_prefix()
+    dev = nessie_branch("dev")
+    for at in (prefix, dev):
+        request(f"{url}/iceberg/v1/{at}/namespaces", {"namespace": ["db"], "properties": {}})
+    for at, fixture in [(prefix, "snap_appends"), (dev, "part_days")]:
+        request(f"{url}/iceberg/v1/{at}/namespaces/db/register", {"name": "t", "metadata-location": table_on_s3(fixture)})
+    for address, fixture in [("/iceberg/", "snap_appends"), ("/iceberg/main", "snap_appends"), ("/iceberg/dev", "part_days")]:
+        create = nessie_database(url + address)
+        good("db.t\n", create + "SHOW TABLES FROM n LIKE 'db.%'")
+        same(f"{create} SELECT * FROM n.`db.t` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/{fixture}') ORDER BY ALL")
+
+
+def test_lent_keys_of_nessie():
+    """Over moto's S3 and STS, which look at no signature: a proxy sees whose keys are used."""
+    nessie = Service("iceberg-nessie", "--warehouse", "s3://lent/nessie", "--s3", GLUE.url, "--sts", "1", ports=2)
+    moto = stores.S3(GLUE.port(), "AKIDMOTO", "moto-secret")
+    moto.make_bucket("lent")
+    out = os.path.join(PLACE, "lent")
+    relocate.relocate(f"{FIXTURES}/part_days", out, f"{TABLES}/part_days", "s3://lent/tables/part_days")
+    stores.put_folder(moto, "lent", "tables/part_days", out)
+    config = request(nessie.url() + "/iceberg/v1/config?warehouse=warehouse")
+    prefix = config["overrides"].get("prefix") or config["defaults"]["prefix"]
+    request(f"{nessie.url()}/iceberg/v1/{prefix}/namespaces", {"namespace": ["db"], "properties": {}})
+    metadata = "s3://lent/tables/part_days/metadata/" + os.path.basename(metadata_file("part_days"))
+    request(f"{nessie.url()}/iceberg/v1/{prefix}/namespaces/db/register", {"name": "days", "metadata-location": metadata})
+    proxy = FaultProxy(GLUE.port())
+    create = (f"CREATE DATABASE n ENGINE = DataLakeCatalog('{nessie.url()}/iceberg/') SETTINGS catalog_type = 'rest', warehouse = 'warehouse', "
+              f"storage_endpoint = 'http://127.0.0.1:{proxy.port}';\n")
+    same(f"{create} SELECT * FROM n.`db.days` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/part_days') ORDER BY ALL")
+    assert len(held_by(proxy)) == 1 and held_by(proxy)[0] != S3_KEY, held_by(proxy)
+    assert all(head.get("x-amz-security-token") for head in proxy.heads), proxy.heads
+    proxy.close()
+    nessie.stop()
+
+
+# Every fixture by name
+
+def each_by_name(label, create, source, tables):
+    counts, wrong = known.check_elsewhere(house.FIRN, source, tables, create)
+    print(f"{label}: {len(tables)} tables, {counts}", flush=True)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_fixture_of_the_rest_catalog():
+    """Registered in the reference server, OAuth2 on and keys lent by STS."""
+    tables = all_fixtures()
+    each_by_name("REST", rest_database(s3_catalog(VENDING_REST, *tables)), "c.`db.{name}`", tables)
+
+
+def test_every_fixture_of_glue():
+    create = glue_on_s3()
+    tables = all_fixtures()
+    if "glue fixtures" not in FILLED:
+        glue("CreateDatabase", DatabaseInput={"Name": "every"})
+        for name in tables:
+            glue("CreateTable", DatabaseName="every", TableInput={
+                "Name": name, "TableType": "EXTERNAL_TABLE", "StorageDescriptor": {"Location": f"s3://lake/tables/{name}"},
+                "Parameters": {"table_type": "ICEBERG", "metadata_location": table_on_s3(name)}})
+        FILLED["glue fixtures"] = True
+    each_by_name("Glue", create, "g.`every.{name}`", tables)
+    glue("DeleteDatabase", Name="every")
+
+
+def test_every_fixture_of_nessie():
+    """All that Nessie takes: it knows no tables of format version 3."""
+    url = NESSIE.url()
+    prefix = nessie_prefix()
+    request(f"{url}/iceberg/v1/{prefix}/namespaces", {"namespace": ["every"], "properties": {}})
+    taken, refused = [], []
+    for name in all_fixtures():
+        try:
+            request(f"{url}/iceberg/v1/{prefix}/namespaces/every/register", {"name": name, "metadata-location": table_on_s3(name)})
+            taken.append(name)
+        except AssertionError:
+            refused.append(name)
+    version = {name: json.load(open(f"{FIXTURES}/{name}.expected.json"))["format_version"] for name in refused}
+    print("Nessie refuses:", ", ".join(f"{name} (v{v})" for name, v in version.items()), flush=True)
+    assert all(v == 3 for v in version.values()), version
+    each_by_name("Nessie", nessie_database(f"{url}/iceberg/"), "n.`every.{name}`", taken)
+
+
+# The examples of docs/catalogs.md
+
+def shown(word, places):
+    found = list(examples.of_server("catalogs.md", word, places))
+    assert found, word
+    for line, sql, answer in found:
+        done = ask(sql)
+        assert done.status == 0 and (answer is None or examples.tidy(done.out) == examples.tidy(answer)), (line, done.out[-300:], done.err[:1000])
+        assert done.out, line
+
+
+def demo_on_s3():
+    """The metadata file's address of demo/trips, rewritten to S3."""
+    if "demo" not in FILLED:
+        source = os.path.join(os.path.dirname(TESTS), "demo/trips")
+        name = max(n for n in os.listdir(source + "/metadata") if n.endswith(".metadata.json"))
+        old = json.load(open(f"{source}/metadata/{name}"))["location"]
+        relocate.relocate(source, f"{PLACE}/demo", re.sub("^file:/+", "/", old), "s3://lake/demo/trips")
+        stores.put_folder(stores.S3(S3.port(), S3_KEY, S3_SECRET), "lake", "demo/trips", f"{PLACE}/demo")
+        FILLED["demo"] = f"s3://lake/demo/trips/metadata/{name}"
+    return FILLED["demo"]
+
+
+def test_examples():
+    metadata = demo_on_s3()
+    s3 = {"http://127.0.0.1:9000": S3.url(), "key id": S3_KEY, "secret key": S3_SECRET}
+    rest = Rest(VENDING_REST, CREDENTIAL)
+    rest.namespace("demo")
+    rest.register(("demo",), "trips", metadata)
+    shown("rest", {"http://127.0.0.1:8181": rest.url, "client-id:client-secret": CREDENTIAL})
+    server = unity.Unity(json.load(open(metadata_file("snap_appends"))), "token")
+    shown("unity", {"http://127.0.0.1:8080/api/2.1/unity-catalog": server.url})
+    server.close()
+    parameters = {"table_type": "ICEBERG", "metadata_location": metadata}
+    filled_glue()
+    glue("CreateDatabase", DatabaseInput={"Name": "demo"})
+    glue("CreateTable", DatabaseName="demo", TableInput={"Name": "trips", "Parameters": parameters})
+    shown("glue", {"http://127.0.0.1:5000": GLUE.url(), **s3})
+    metastore = hive.Metastore(HIVE.port())
+    metastore.create_database("demo", "file://" + PLACE + "/hive")
+    metastore.create_table("demo", "trips", "s3://lake/demo/trips", {"EXTERNAL": "TRUE", **parameters})
+    shown("hive", {"thrift://127.0.0.1:9083": f"thrift://127.0.0.1:{HIVE.port()}", **s3})
+    branch = nessie_branch("dev")
+    request(f"{NESSIE.url()}/iceberg/v1/{branch}/namespaces", {"namespace": ["demo"], "properties": {}})
+    request(f"{NESSIE.url()}/iceberg/v1/{branch}/namespaces/demo/register", {"name": "trips", "metadata-location": metadata})
+    shown("nessie", {"http://127.0.0.1:19120": NESSIE.url(), "key id": S3_KEY, "secret key": S3_SECRET})
