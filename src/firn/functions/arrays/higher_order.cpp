@@ -5,9 +5,10 @@
 
 #include "firn/functions/aggregate.h"
 #include "firn/functions/argument_types.h"
-#include "firn/functions/arrays/array_rows.h"
+#include "firn/functions/arrays/lambda_rows.h"
 #include "firn/functions/cast.h"
 #include "firn/functions/elementwise.h"
+#include "firn/functions/overflow.h"
 #include "firn/functions/registration.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
@@ -16,23 +17,15 @@ namespace firn::functions {
 
 namespace {
 
-using Arguments = std::span<const Argument>;
-
-/// What a call works on: the first array, and a value for each of its elements (the lambda's, or the element).
-struct Elements {
-    VectorPtr array;   // flat, its offsets starting at 0
-    VectorPtr values;  // flat, one for each element of the array
-};
-
-/// Types of the same before there are rows.
+/// Types of what a call works on, before there are rows.
 struct Shape {
     bool has_lambda = false;
     TypePtr array, value;
 };
 
-Shape shape_of(Arguments arguments, const char* name) {
+Shape shape_of(ArgumentList arguments, const char* name) {
     Shape shape;
-    shape.has_lambda = arguments[0].type->id() == TypeId::Function;
+    shape.has_lambda = takes_lambda(arguments);
     const size_t first = shape.has_lambda ? 1 : 0;
     if (arguments.size() <= first)
         fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes at least one array", name);
@@ -42,44 +35,6 @@ Shape shape_of(Arguments arguments, const char* name) {
     return shape;
 }
 
-VectorPtr compact_array(const VectorPtr& vector) {
-    const VectorPtr array = flatten(vector);
-    if (array->offsets()[0] == 0 && static_cast<size_t>(array->offsets()[array->size()]) == array->child()->size())
-        return array;
-    const auto begin = static_cast<size_t>(array->offsets()[0]),
-               end = static_cast<size_t>(array->offsets()[array->size()]);
-    auto offsets = Buffer::allocate((array->size() + 1) * sizeof(int64_t));
-    for (size_t i = 0; i <= array->size(); ++i)
-        offsets->mutable_as<int64_t>()[i] = array->offsets()[i] - array->offsets()[0];
-    return Vector::array(array->type(), array->size(), std::move(offsets),
-                         flatten(slice(array->child(), begin, end - begin)));
-}
-
-Elements elements_of(const KernelArguments& call, bool has_lambda, const char* name) {
-    Elements out;
-    const size_t first = has_lambda ? 1 : 0;
-    std::vector<VectorPtr> children;
-    for (size_t n = first; n < call.size(); ++n) {
-        const VectorPtr array = compact_array(call[n]);
-        if (!out.array)
-            out.array = array;
-        else if (std::memcmp(array->offsets(), out.array->offsets(), (call.rows + 1) * sizeof(int64_t)) != 0)
-            fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Arrays passed to {} must have equal size", name);
-        children.push_back(array->child());
-    }
-    if (!has_lambda) {
-        out.values = flatten(children[0]);
-        return out;
-    }
-    std::vector<uint32_t> outer(children[0]->size());
-    for (size_t i = 0; i < call.rows; ++i)
-        for (int64_t j = out.array->offsets()[i]; j < out.array->offsets()[i + 1]; ++j)
-            outer[static_cast<size_t>(j)] = static_cast<uint32_t>(i);
-    out.values =
-        outer.empty() ? concat(call.lambdas[0]->result_type(), {}) : flatten(call.lambdas[0]->call(children, outer));
-    return out;
-}
-
 using MakeOverload = std::function<Overload(const Shape&, const FunctionContext&)>;
 
 void add(FunctionRegistry& registry, const char* name, bool lambda_needed, MakeOverload make, bool truth = false) {
@@ -87,7 +42,7 @@ void add(FunctionRegistry& registry, const char* name, bool lambda_needed, MakeO
     definition.name = name;
     definition.nulls = NullHandling::Custom;
     definition.min_arguments = lambda_needed ? 2 : 1;
-    definition.resolve = [=](Arguments arguments, const FunctionContext& context) {
+    definition.resolve = [=](ArgumentList arguments, const FunctionContext& context) {
         const Shape shape = shape_of(arguments, name);
         if (lambda_needed && !shape.has_lambda)
             fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "First argument of function {} must be a function", name);
@@ -99,32 +54,10 @@ void add(FunctionRegistry& registry, const char* name, bool lambda_needed, MakeO
         }
         return make(shape, context);
     };
-    definition.lambda_parameters = [=](Arguments arguments, size_t parameters) {
-        std::vector<TypePtr> types;
-        for (size_t i = 1; i < arguments.size() && types.size() < parameters; ++i)
-            types.push_back(element_type(arguments, i, name));
-        if (arguments.size() > parameters + 1)
-            fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The lambda of function {} has {} parameters for {} arrays", name,
-                 parameters, arguments.size() - 1);
-        if (types.size() < parameters) {
-            // One array of tuples for a lambda of several parameters.
-            if (arguments.size() == 2 && unwrap(element_type(arguments, 1, name))->id() == TypeId::Tuple &&
-                unwrap(element_type(arguments, 1, name))->children().size() == parameters)
-                fail(ErrorCode::NOT_IMPLEMENTED,
-                     "A lambda of {} parameters over an array of tuples is not supported yet", parameters);
-            fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
-                 "The lambda of function {} has {} parameters for {} arrays", name, parameters, types.size());
-        }
-        return types;
+    definition.lambda_parameters = [=](ArgumentList arguments, size_t parameters) {
+        return lambda_parameters_of(arguments, 1, parameters, name);
     };
     registry.add(std::move(definition));
-}
-
-std::vector<uint8_t> truth_of(const VectorPtr& values) {
-    std::vector<uint8_t> out(values->size(), 0);
-    if (values->type()->physical() != Physical::None)
-        for (const uint32_t row : selected_rows(values)) out[row] = 1;
-    return out;
 }
 
 /// A number for each row from the truth of its elements.
@@ -132,7 +65,7 @@ template <typename T, typename F>
 Overload over_truth(const Shape& shape, TypeId result, const char* name, F f) {
     const TypePtr type = make_type(result);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, name);
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, name);
                 const std::vector<uint8_t> truth = truth_of(elements.values);
                 Output<T> out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
@@ -160,7 +93,7 @@ uint32_t last_true(const uint8_t* truth, uint32_t size) {
 Overload pick_one(const Shape& shape, const char* name, bool last, bool or_null) {
     const TypePtr type = or_null ? make_nullable(shape.array->child()) : shape.array->child();
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, name);
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, name);
                 const std::vector<uint8_t> truth = truth_of(elements.values);
                 std::vector<uint32_t> rows(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
@@ -175,7 +108,7 @@ Overload pick_one(const Shape& shape, const char* name, bool last, bool or_null)
 
 Overload make_filter(const Shape& shape, const FunctionContext&) {
     return {shape.array, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, true, "arrayFilter");
+                const Elements elements = elements_of(call, 1, "arrayFilter");
                 const std::vector<uint8_t> truth = truth_of(elements.values);
                 ElementPicker out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
@@ -191,30 +124,31 @@ Overload make_filter(const Shape& shape, const FunctionContext&) {
 Overload make_map(const Shape& shape, const FunctionContext&) {
     const TypePtr type = make_array(shape.value);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, true, "arrayMap");
+                const Elements elements = elements_of(call, 1, "arrayMap");
                 return Vector::array(type, call.rows, elements.array->offsets_buffer(), elements.values);
             }};
 }
 
 Overload make_sort(const Shape& shape, bool reverse) {
-    return {
-        shape.array, [=](const KernelArguments& call) {
-            const Elements elements = elements_of(call, shape.has_lambda, reverse ? "arrayReverseSort" : "arraySort");
-            const Vector& keys = *elements.values;
-            ElementPicker out(call.rows);
-            std::vector<uint32_t> order;
-            for (size_t i = 0; i < call.rows; ++i) {
-                const Range range = range_at(*elements.array, i);
-                order.resize(range.size());
-                for (uint32_t j = 0; j < range.size(); ++j) order[j] = range.begin + j;
-                std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-                    return reverse ? compare_values(keys, b, keys, a, -1) < 0 : compare_values(keys, a, keys, b, 1) < 0;
-                });
-                for (const uint32_t j : order) out.pick(j);
-                out.end_row();
-            }
-            return out.finish(shape.array, elements.array->child());
-        }};
+    return {shape.array, [=](const KernelArguments& call) {
+                const Elements elements =
+                    elements_of(call, shape.has_lambda ? 1 : 0, reverse ? "arrayReverseSort" : "arraySort");
+                const Vector& keys = *elements.values;
+                ElementPicker out(call.rows);
+                std::vector<uint32_t> order;
+                for (size_t i = 0; i < call.rows; ++i) {
+                    const Range range = range_at(*elements.array, i);
+                    order.resize(range.size());
+                    for (uint32_t j = 0; j < range.size(); ++j) order[j] = range.begin + j;
+                    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+                        return reverse ? compare_values(keys, b, keys, a, -1) < 0
+                                       : compare_values(keys, a, keys, b, 1) < 0;
+                    });
+                    for (const uint32_t j : order) out.pick(j);
+                    out.end_row();
+                }
+                return out.finish(shape.array, elements.array->child());
+            }};
 }
 
 /// NULLs are passed over.
@@ -224,7 +158,7 @@ Overload make_extreme(const Shape& shape, int direction, const char* name) {
         fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Function {} cannot be applied to an array without an element type",
              name);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, name);
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, name);
                 std::vector<uint32_t> rows(call.rows, kNoRow);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
@@ -257,7 +191,7 @@ VectorPtr sum_rows(const Elements& elements, const VectorPtr& values, size_t row
     for (size_t i = 0; i < rows; ++i) {
         const Range range = range_at(*elements.array, i);
         T sum = T();
-        for (uint32_t j = range.begin; j < range.end; ++j) sum = static_cast<T>(sum + in[j]);
+        for (uint32_t j = range.begin; j < range.end; ++j) sum = add_wrapping(sum, in[j]);
         out[i] = sum;
     }
     return out.finish(type);
@@ -267,7 +201,7 @@ Overload make_sum(const Shape& shape, const FunctionContext& context) {
     const TypePtr type = sum_type(shape.value, "arraySum");
     auto cast = make_cast(shape.value, type, context);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, "arraySum");
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, "arraySum");
                 const VectorPtr values = flatten(cast(elements.values));
                 VectorPtr out;
                 dispatch_fixed(type->physical(), [&]<typename T>() {
@@ -282,7 +216,7 @@ Overload make_float_fold(const Shape& shape, const FunctionContext& context, boo
     const TypePtr type = make_type(TypeId::Float64);
     auto cast = make_cast(shape.value, type, context);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, name);
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, name);
                 const VectorPtr values = flatten(cast(elements.values));
                 Output<double> out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
@@ -300,7 +234,7 @@ Overload make_cumulative(const Shape& shape, const FunctionContext& context) {
     const TypePtr element = sum_type(shape.value, "arrayCumSum"), type = make_array(element);
     auto cast = make_cast(shape.value, element, context);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, "arrayCumSum");
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, "arrayCumSum");
                 const VectorPtr values = flatten(cast(elements.values));
                 VectorPtr out;
                 dispatch_fixed(element->physical(), [&]<typename T>() {
@@ -310,7 +244,7 @@ Overload make_cumulative(const Shape& shape, const FunctionContext& context) {
                             const Range range = range_at(*elements.array, i);
                             T sum = T();
                             for (uint32_t j = range.begin; j < range.end; ++j)
-                                sums[j] = sum = static_cast<T>(sum + values->values<T>()[j]);
+                                sums[j] = sum = add_wrapping(sum, values->values<T>()[j]);
                         }
                         out = sums.finish(element);
                     }
@@ -324,7 +258,7 @@ Overload make_difference(const Shape& shape, const FunctionContext& context) {
         FunctionRegistry::instance().bind("minus", {{shape.value, nullptr}, {shape.value, nullptr}}, context);
     const TypePtr element = minus->result_type(), type = make_array(element);
     return {type, [=](const KernelArguments& call) {
-                const Elements elements = elements_of(call, shape.has_lambda, "arrayDifference");
+                const Elements elements = elements_of(call, shape.has_lambda ? 1 : 0, "arrayDifference");
                 std::vector<uint32_t> before(elements.values->size());
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
@@ -337,7 +271,7 @@ Overload make_difference(const Shape& shape, const FunctionContext& context) {
 }
 
 /// arrayReduce('sum', arr): an aggregate function over each row's elements.
-Overload resolve_reduce(Arguments arguments, const FunctionContext&) {
+Overload resolve_reduce(ArgumentList arguments, const FunctionContext&) {
     std::string name = require_text(arguments[0], "arrayReduce", 0);
     std::vector<TypePtr> types;
     for (size_t i = 1; i < arguments.size(); ++i) types.push_back(element_type(arguments, i, "arrayReduce"));
@@ -359,8 +293,13 @@ Overload resolve_reduce(Arguments arguments, const FunctionContext&) {
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*arrays[0], i);
                     std::vector<VectorPtr> columns;
-                    for (const auto& array : arrays)
-                        columns.push_back(slice(array->child(), range_at(*array, i).begin, range.size()));
+                    for (const auto& array : arrays) {
+                        const Range own = range_at(*array, i);
+                        if (own.size() != range.size())
+                            fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH,
+                                 "Arrays passed to arrayReduce must have equal size");
+                        columns.push_back(slice(array->child(), own.begin, own.size()));
+                    }
                     char* state = arena.allocate(bytes, 16);
                     aggregate->create(state);
                     const auto destroy = [&](char* s) {

@@ -5,10 +5,11 @@
 
 #include "firn/functions/aggregate.h"
 #include "firn/functions/argument_types.h"
-#include "firn/functions/arrays/array_rows.h"
+#include "firn/functions/arrays/lambda_rows.h"
 #include "firn/functions/cast.h"
 #include "firn/functions/declare.h"
 #include "firn/functions/elementwise.h"
+#include "firn/functions/overflow.h"
 #include "firn/functions/registration.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
@@ -73,54 +74,6 @@ Overload resolve_move(ArgumentList arguments, const FunctionContext& context, co
             }};
 }
 
-/// What a lambda, or the first array itself, gives for each element.
-struct Keyed {
-    VectorPtr array;  // the first array, compact
-    VectorPtr keys;
-};
-VectorPtr compact(const VectorPtr& vector) {
-    const VectorPtr array = flatten(vector);
-    ElementPicker out(array->size());
-    for (size_t i = 0; i < array->size(); ++i) {
-        const Range range = range_at(*array, i);
-        for (uint32_t j = range.begin; j < range.end; ++j) out.pick(j);
-        out.end_row();
-    }
-    return out.finish(array->type(), array->child());
-}
-Keyed keyed(const KernelArguments& call, size_t first_array, const char* name) {
-    Keyed out;
-    std::vector<VectorPtr> children;
-    for (size_t n = first_array; n < call.size(); ++n) {
-        const VectorPtr array = compact(call[n]);
-        if (!out.array) out.array = array;
-        for (size_t i = 0; i < call.rows; ++i)
-            if (range_at(*array, i).size() != range_at(*out.array, i).size())
-                fail(ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH, "Arrays passed to {} must have equal size", name);
-        children.push_back(flatten(array->child()));
-    }
-    out.keys = children[0];
-    if (call.lambdas.empty() || !call.lambdas[0]) return out;
-    std::vector<uint32_t> outer(children[0]->size());
-    for (size_t i = 0; i < call.rows; ++i) {
-        const Range range = range_at(*out.array, i);
-        for (uint32_t j = range.begin; j < range.end; ++j) outer[j] = static_cast<uint32_t>(i);
-    }
-    const Lambda& lambda = *call.lambdas[0];
-    out.keys = outer.empty() ? concat(lambda.result_type(), {}) : flatten(lambda.call(children, outer));
-    return out;
-}
-
-/// Parameter types of a lambda over the arrays from argument `first` on.
-std::vector<TypePtr> element_types(ArgumentList arguments, size_t first, size_t parameters, const char* name) {
-    std::vector<TypePtr> types;
-    for (size_t i = first; i < arguments.size(); ++i) types.push_back(element_type(arguments, i, name));
-    if (types.size() != parameters)
-        fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The lambda of function {} has {} parameters for {} arrays", name,
-             parameters, types.size());
-    return types;
-}
-
 struct LambdaFunction {
     const char* name;
     size_t arrays_from;  // with a lambda; one less without
@@ -133,28 +86,27 @@ void add_lambda(FunctionRegistry& registry, const LambdaFunction& function, Reso
     definition.min_arguments = function.lambda_needed ? 2 : 1;
     definition.resolve = std::move(resolve);
     definition.lambda_parameters = [=](ArgumentList arguments, size_t parameters) {
-        return element_types(arguments, function.arrays_from, parameters, function.name);
+        return lambda_parameters_of(arguments, function.arrays_from, parameters, function.name);
     };
     registry.add(std::move(definition));
 }
-bool has_lambda(ArgumentList arguments) { return arguments[0].type->id() == TypeId::Function; }
 void require_lambda(ArgumentList arguments, const char* name) {
-    if (!has_lambda(arguments))
+    if (!takes_lambda(arguments))
         fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The first argument of function {} must be a lambda", name);
 }
 
 /// The first `limit` elements in order, the others anyhow.
 Overload resolve_partial_sort(ArgumentList arguments, const char* name, bool reverse) {
-    const size_t limit_at = has_lambda(arguments) ? 1 : 0;
+    const size_t limit_at = takes_lambda(arguments) ? 1 : 0;
     if (arguments.size() < limit_at + 2)
         fail(ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH, "Function {} takes a limit and an array", name);
     element_type(arguments, limit_at + 1, name);
     require_integer(arguments, limit_at, name);
     const TypePtr type = arguments[limit_at + 1].type;
     return {type, [=](const KernelArguments& call) {
-                const Keyed elements = keyed(call, limit_at + 1, name);
+                const Elements elements = elements_of(call, limit_at + 1, name);
                 const VectorPtr limits = flatten(as_int64(call[limit_at]));
-                const Vector& keys = *elements.keys;
+                const Vector& keys = *elements.values;
                 ElementPicker out(call.rows);
                 std::vector<uint32_t> order;
                 for (size_t i = 0; i < call.rows; ++i) {
@@ -173,20 +125,13 @@ Overload resolve_partial_sort(ArgumentList arguments, const char* name, bool rev
             }};
 }
 
-std::vector<uint8_t> truth_of(const VectorPtr& values) {
-    std::vector<uint8_t> out(values->size(), 0);
-    if (values->type()->physical() != Physical::None)
-        for (const uint32_t row : selected_rows(values)) out[row] = 1;
-    return out;
-}
-
 /// Elements where the lambda is 0 become the one before (or behind) them.
 Overload resolve_fill(ArgumentList arguments, const char* name, bool reverse) {
     require_lambda(arguments, name);
     const TypePtr type = arguments[1].type;
     return {type, [=](const KernelArguments& call) {
-                const Keyed elements = keyed(call, 1, name);
-                const auto truth = truth_of(elements.keys);
+                const Elements elements = elements_of(call, 1, name);
+                const auto truth = truth_of(elements.values);
                 ElementPicker out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
@@ -208,8 +153,8 @@ Overload resolve_split(ArgumentList arguments, const char* name, bool reverse) {
     require_lambda(arguments, name);
     const TypePtr type = make_array(arguments[1].type);
     return {type, [=](const KernelArguments& call) {
-                const Keyed elements = keyed(call, 1, name);
-                const auto truth = truth_of(elements.keys);
+                const Elements elements = elements_of(call, 1, name);
+                const auto truth = truth_of(elements.values);
                 std::vector<int64_t> inner{0}, outer{0};
                 for (size_t i = 0; i < call.rows; ++i) {
                     const Range range = range_at(*elements.array, i);
@@ -382,7 +327,7 @@ Overload resolve_fold(ArgumentList arguments, const FunctionContext&) {
 
 /// Running sums that are never below 0.
 Overload resolve_sum_non_negative(ArgumentList arguments, const FunctionContext& context) {
-    const size_t first = has_lambda(arguments) ? 1 : 0;
+    const size_t first = takes_lambda(arguments) ? 1 : 0;
     const TypePtr value =
         first ? arguments[0].type->children().back() : element_type(arguments, 0, "arrayCumSumNonNegative");
     if (!is_number(value->id())) fail_argument("arrayCumSumNonNegative", *arguments[first].type, first);
@@ -390,15 +335,15 @@ Overload resolve_sum_non_negative(ArgumentList arguments, const FunctionContext&
     const TypePtr element = make_type(floats ? TypeId::Float64 : TypeId::Int64), type = make_array(element);
     auto cast = make_cast(value, element, context);
     return {type, [=](const KernelArguments& call) {
-                const Keyed elements = keyed(call, first, "arrayCumSumNonNegative");
-                const VectorPtr values = flatten(cast(elements.keys));
+                const Elements elements = elements_of(call, first, "arrayCumSumNonNegative");
+                const VectorPtr values = flatten(cast(elements.values));
                 const auto run = [&]<typename T>() {
                     Output<T> out(values->size());
                     for (size_t i = 0; i < call.rows; ++i) {
                         const Range range = range_at(*elements.array, i);
                         T sum = 0;
                         for (uint32_t j = range.begin; j < range.end; ++j)
-                            out[j] = sum = std::max<T>(0, sum + values->template values<T>()[j]);
+                            out[j] = sum = std::max<T>(0, add_wrapping(sum, values->template values<T>()[j]));
                     }
                     return out.finish(element);
                 };
@@ -557,7 +502,7 @@ void register_array_move_functions(FunctionRegistry& registry) {
         definition.resolve = resolve_fold;
         definition.lambda_parameters = [](ArgumentList arguments, size_t parameters) {
             const ArgumentList arrays = arguments.first(arguments.size() - 1);
-            auto types = element_types(arrays, 1, parameters - 1, "arrayFold");
+            auto types = lambda_parameters_of(arrays, 1, parameters - 1, "arrayFold");
             types.insert(types.begin(), arguments.back().type);
             return types;
         };

@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "firn/functions/argument_types.h"
-#include "firn/functions/arrays/array_rows.h"
-#include "firn/functions/declare.h"
+#include "firn/functions/arrays/lambda_rows.h"
 #include "firn/functions/elementwise.h"
 #include "firn/functions/registration.h"
 #include "firn/vector/row_ops.h"
@@ -17,15 +16,8 @@ struct Entries {
     VectorPtr keys, values;  // flat, of all rows
 };
 Entries entries_of(const VectorPtr& vector) {
-    const VectorPtr map = flatten(vector);
-    ElementPicker all(map->size());
-    for (size_t i = 0; i < map->size(); ++i) {
-        const Range range = range_at(*map, i);
-        for (uint32_t j = range.begin; j < range.end; ++j) all.pick(j);
-        all.end_row();
-    }
     Entries out;
-    out.map = all.finish(map->type(), map->child());
+    out.map = compact_array(vector);
     const VectorPtr pairs = flatten(out.map->child());
     out.keys = flatten(pairs->child(0));
     out.values = flatten(pairs->child(1));
@@ -34,15 +26,8 @@ Entries entries_of(const VectorPtr& vector) {
 
 /// The lambda's value for each entry: of key and value, or of the pair.
 VectorPtr apply(const Lambda& lambda, size_t parameters, const Entries& entries) {
-    std::vector<uint32_t> outer(entries.keys->size());
-    for (size_t i = 0; i < entries.map->size(); ++i) {
-        const Range range = range_at(*entries.map, i);
-        for (uint32_t j = range.begin; j < range.end; ++j) outer[j] = static_cast<uint32_t>(i);
-    }
-    if (outer.empty()) return concat(lambda.result_type(), {});
-    std::vector<VectorPtr> arguments{entries.keys, entries.values};
-    if (parameters == 1) arguments = {flatten(entries.map->child())};
-    return flatten(lambda.call(arguments, outer));
+    if (parameters == 1) return call_lambda(lambda, *entries.map, {flatten(entries.map->child())});
+    return call_lambda(lambda, *entries.map, {entries.keys, entries.values});
 }
 
 const TypePtr& require_map(ArgumentList arguments, size_t i, const char* name) {
@@ -50,8 +35,6 @@ const TypePtr& require_map(ArgumentList arguments, size_t i, const char* name) {
         fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "Argument {} of function {} must be a map", i + 1, name);
     return arguments[i].type;
 }
-
-bool has_lambda(ArgumentList arguments) { return arguments[0].type->id() == TypeId::Function; }
 
 /// `map_at`: where the map stands when a lambda is given.
 void add(FunctionRegistry& registry, const char* name, size_t map_at, bool lambda_needed, Resolver resolve) {
@@ -61,9 +44,9 @@ void add(FunctionRegistry& registry, const char* name, size_t map_at, bool lambd
     definition.min_arguments = map_at + (lambda_needed ? 1 : 0);
     definition.max_arguments = map_at + 1;
     definition.resolve = [=](ArgumentList arguments, const FunctionContext& context) {
-        if (lambda_needed && !has_lambda(arguments))
+        if (lambda_needed && !takes_lambda(arguments))
             fail(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, "The first argument of function {} must be a lambda", name);
-        require_map(arguments, has_lambda(arguments) ? map_at : map_at - 1, name);
+        require_map(arguments, takes_lambda(arguments) ? map_at : map_at - 1, name);
         return resolve(arguments, context);
     };
     definition.lambda_parameters = [=](ArgumentList arguments, size_t parameters) {
@@ -78,13 +61,6 @@ void add(FunctionRegistry& registry, const char* name, size_t map_at, bool lambd
 }
 
 size_t parameters_of(ArgumentList arguments) { return arguments[0].type->children().size() - 1; }
-
-std::vector<uint8_t> truth_of(const VectorPtr& values) {
-    std::vector<uint8_t> out(values->size(), 0);
-    if (values->type()->physical() != Physical::None)
-        for (const uint32_t row : selected_rows(values)) out[row] = 1;
-    return out;
-}
 
 Overload resolve_filter(ArgumentList arguments, const FunctionContext&) {
     const TypePtr type = arguments[1].type;
@@ -136,7 +112,7 @@ Overload resolve_test(ArgumentList arguments, bool all) {
 
 /// By the lambda's value, or by key and value. partial: the first `limit` entries in order, the others anyhow.
 Overload resolve_sort(ArgumentList arguments, bool reverse, bool partial) {
-    const bool by_lambda = has_lambda(arguments);
+    const bool by_lambda = takes_lambda(arguments);
     const size_t limit_at = by_lambda ? 1 : 0, map_at = limit_at + (partial ? 1 : 0);
     const size_t parameters = by_lambda ? parameters_of(arguments) : 0;
     if (partial) require_integer(arguments, limit_at, "mapPartialSort");
