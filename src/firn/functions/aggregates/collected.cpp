@@ -4,6 +4,7 @@
 #include <map>
 
 #include "firn/functions/aggregates/collected.h"
+#include "firn/functions/overflow.h"
 #include "firn/types/number.h"
 #include "firn/vector/row_ops.h"
 #include "firn/vector/vector_text.h"
@@ -181,26 +182,34 @@ AggregatePtr group_array_insert_at(const std::string& name, Types types, Paramet
         });
 }
 
+/// Of the first array's elements those that every array has, each once.
 AggregatePtr group_array_intersect(const std::string& name, Types types, Parameters) {
     expect_arguments(name, types, 1);
     if (types[0]->id() != TypeId::Array) illegal_argument(name, types[0]);
     return std::make_shared<OfAllRows>(
         name, types, types[0], [](const Values& columns, size_t rows, VectorBuilder& out) {
+            if (rows == 0) return out.end_array();
             const VectorPtr arrays = flatten(columns[0]);
-            const Vector& elements = *arrays->child();
-            const auto has = [&](size_t row, size_t element) {
-                for (int64_t i = arrays->offsets()[row]; i < arrays->offsets()[row + 1]; ++i)
-                    if (equal_values(elements, static_cast<size_t>(i), elements, element)) return true;
-                return false;
-            };
-            for (int64_t i = rows ? arrays->offsets()[0] : 0; rows && i < arrays->offsets()[1]; ++i) {
-                const auto element = static_cast<size_t>(i);
-                bool everywhere = true;
-                for (size_t row = 1; row < rows && everywhere; ++row) everywhere = has(row, element);
-                for (int64_t k = arrays->offsets()[0]; k < i && everywhere; ++k)
-                    everywhere = !equal_values(elements, static_cast<size_t>(k), elements, element);
-                if (everywhere) out.element().append_from(elements, element);
+            const int64_t* offsets = arrays->offsets();
+            const auto first = static_cast<size_t>(offsets[0]);
+            const VectorPtr elements =
+                flatten(slice(arrays->child(), first, static_cast<size_t>(offsets[rows]) - first));
+            std::vector<size_t> row_of(elements->size());
+            for (size_t row = 0; row < rows; ++row)
+                std::fill(row_of.begin() + (offsets[row] - offsets[0]),
+                          row_of.begin() + (offsets[row + 1] - offsets[0]), row);
+            // Equal elements lie together, in the order of their rows.
+            const auto order = sorted_rows(*elements);
+            std::vector<size_t> everywhere;
+            for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+                size_t met = 1;
+                for (end = begin + 1;
+                     end < order.size() && compare_values(*elements, order[begin], *elements, order[end]) == 0; ++end)
+                    met += row_of[order[end]] != row_of[order[end - 1]];
+                if (met == rows) everywhere.push_back(order[begin]);
             }
+            std::sort(everywhere.begin(), everywhere.end());
+            for (const size_t element : everywhere) out.element().append_from(*elements, element);
             out.end_array();
         });
 }
@@ -274,7 +283,7 @@ AggregatePtr delta_sum(const std::string& name, bool by_time, Types types, Param
                 T total = 0;
                 for (size_t i = 1; i < rows; ++i) {
                     const T before = values->values<T>()[order[i - 1]], now = values->values<T>()[order[i]];
-                    if (now > before) total = static_cast<T>(total + (now - before));
+                    if (now > before) total = add_wrapping(total, subtract_wrapping(now, before));
                 }
                 out.append<T>(total);
             }
@@ -283,15 +292,6 @@ AggregatePtr delta_sum(const std::string& name, bool by_time, Types types, Param
 }
 
 using Formula = double (*)(const std::vector<double>& x, const std::vector<double>& y);
-
-double weighted_average(const std::vector<double>& x, const std::vector<double>& w) {
-    double sum = 0, weight = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-        sum += x[i] * w[i];
-        weight += w[i];
-    }
-    return sum / weight;
-}
 
 double bounding_ratio(const std::vector<double>& x, const std::vector<double>& y) {
     if (x.empty()) return std::nan("");
@@ -376,26 +376,6 @@ double theils_u(const std::vector<double>& x, const std::vector<double>& y) {
     return entropy == 0 ? 0 : (entropy - conditional) / entropy;
 }
 
-AggregatePtr sum_count(const std::string& name, Types types, Parameters) {
-    expect_arguments(name, types, 1);
-    const TypePtr sum = moving_type(name, types[0]);
-    return std::make_shared<OfAllRows>(name, types, make_tuple_type({sum, make_type(TypeId::UInt64)}),
-                                       [sum](const Values& columns, size_t rows, VectorBuilder& out) {
-                                           const VectorPtr values = flatten(cast_vector(columns[0], sum));
-                                           if (sum->id() == TypeId::Float64) {
-                                               double total = 0;
-                                               for (size_t i = 0; i < rows; ++i) total += values->values<double>()[i];
-                                               out.element(0).append<double>(total);
-                                           } else {
-                                               uint64_t total = 0;
-                                               for (size_t i = 0; i < rows; ++i) total += values->values<uint64_t>()[i];
-                                               out.element(0).append<uint64_t>(total);
-                                           }
-                                           out.element(1).append<uint64_t>(rows);
-                                           out.end_tuple();
-                                       });
-}
-
 }  // namespace
 
 void register_collected(AggregateRegistry& registry) {
@@ -421,13 +401,11 @@ void register_collected(AggregateRegistry& registry) {
                       [by_time](const std::string& name, Types types, Parameters parameters) {
                           return delta_sum(name, by_time, types, parameters);
                       });
-    add_collected(registry, "avgWeighted", true, two(weighted_average));
     add_collected(registry, "boundingRatio", true, two(bounding_ratio));
     add_collected(registry, "rankCorr", true, two(rank_correlation));
     add_collected(registry, "cramersV", true, two(cramers_v));
     add_collected(registry, "contingency", true, two(contingency));
     add_collected(registry, "theilsU", true, two(theils_u));
-    add_collected(registry, "sumCount", true, sum_count);
 }
 
 }  // namespace firn::functions

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "firn/functions/aggregates/state_aggregate.h"
+#include "firn/functions/overflow.h"
 
 namespace firn::functions {
 namespace {
@@ -27,16 +28,7 @@ public:
     }
 };
 
-/// a + b and a * b, wrapping around.
-template <typename Sum>
-Sum plus(const Sum& a, const Sum& b) {
-    if constexpr (std::is_same_v<Sum, int64_t>)
-        return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else if constexpr (std::is_same_v<Sum, Int128>)
-        return static_cast<Int128>(static_cast<UInt128>(a) + static_cast<UInt128>(b));
-    else
-        return a + b;
-}
+/// a * b, wrapping around.
 template <typename Sum>
 Sum times(const Sum& a, const Sum& b) {
     if constexpr (std::is_same_v<Sum, int64_t>)
@@ -87,12 +79,12 @@ Sum sum_flat(const T* values, size_t rows) {
         Sum total{};
         size_t i = 0;
         for (; i + kBlock <= rows; i += kBlock)
-            for (size_t k = 0; k < kBlock; ++k) total = plus(total, static_cast<Sum>(values[i + k]));
-        for (; i < rows; ++i) total = plus(total, static_cast<Sum>(values[i]));
+            for (size_t k = 0; k < kBlock; ++k) total = add_wrapping(total, static_cast<Sum>(values[i + k]));
+        for (; i < rows; ++i) total = add_wrapping(total, static_cast<Sum>(values[i]));
         return total;
     } else {
         Sum total{};
-        for (size_t i = 0; i < rows; ++i) total = plus(total, Sum(values[i]));
+        for (size_t i = 0; i < rows; ++i) total = add_wrapping(total, Sum(values[i]));
         return total;
     }
 }
@@ -125,7 +117,7 @@ Sum sum_batch(const VectorPtr& vector, size_t rows) {
             for (size_t i = 0; i < count; ++i) portion[i] = values[codes[begin + i]];
         else
             for (size_t i = 0; i < count; ++i) portion[i] = values[decoded[begin + i]];
-        total = plus(total, sum_flat<Sum>(portion.data(), count));
+        total = add_wrapping(total, sum_flat<Sum>(portion.data(), count));
     }
     return total;
 }
@@ -137,20 +129,20 @@ class Sum : public StateAggregate<Sum<T, SumType>, SumType> {
 public:
     using Base::Base;
     void add_row(SumType& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
-        state = plus(state, SumType(arguments[0].template value<T>(row)));
+        state = add_wrapping(state, SumType(arguments[0].template value<T>(row)));
     }
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
              Arena&) const override {
         each_value<T>(Decoded(arguments[0]), rows, [&](size_t i, const T& value) {
             SumType& state = Base::as_state(states[i] + offset);
-            state = plus(state, SumType(value));
+            state = add_wrapping(state, SumType(value));
         });
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena&) const override {
         SumType& total = Base::as_state(state);
-        total = plus(total, sum_batch<SumType, T>(arguments[0], rows));
+        total = add_wrapping(total, sum_batch<SumType, T>(arguments[0], rows));
     }
-    void merge_state(SumType& state, const SumType& other, Arena&) const { state = plus(state, other); }
+    void merge_state(SumType& state, const SumType& other, Arena&) const { state = add_wrapping(state, other); }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
         return vector_of<SumType>(this->result_, rows, [&](size_t i) { return Base::as_state(states[i] + offset); });
     }
@@ -166,9 +158,13 @@ struct AvgState {
     uint64_t count = 0;
 };
 
-double to_double(double value) { return value; }
-double to_double(Int128 value) { return static_cast<double>(value); }
-double to_double(const Int256& value) { return value.to_double(); }
+template <typename T>
+double to_double(const T& value) {
+    if constexpr (std::is_class_v<T>)
+        return value.to_double();
+    else
+        return static_cast<double>(value);
+}
 
 template <typename T, typename SumType>
 class Avg : public StateAggregate<Avg<T, SumType>, AvgState<SumType>> {
@@ -180,24 +176,24 @@ public:
     Avg(std::string name, TypePtr result, double divisor)
         : Base(std::move(name), std::move(result)), divisor_(divisor) {}
     void add_row(State& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
-        state.sum = plus(state.sum, SumType(arguments[0].template value<T>(row)));
+        state.sum = add_wrapping(state.sum, SumType(arguments[0].template value<T>(row)));
         ++state.count;
     }
     void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
              Arena&) const override {
         each_value<T>(Decoded(arguments[0]), rows, [&](size_t i, const T& value) {
             State& state = Base::as_state(states[i] + offset);
-            state.sum = plus(state.sum, SumType(value));
+            state.sum = add_wrapping(state.sum, SumType(value));
             ++state.count;
         });
     }
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* place, Arena&) const override {
         State& state = Base::as_state(place);
-        state.sum = plus(state.sum, sum_batch<SumType, T>(arguments[0], rows));
+        state.sum = add_wrapping(state.sum, sum_batch<SumType, T>(arguments[0], rows));
         state.count += rows;
     }
     void merge_state(State& state, const State& other, Arena&) const {
-        state.sum = plus(state.sum, other.sum);
+        state.sum = add_wrapping(state.sum, other.sum);
         state.count += other.count;
     }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
@@ -219,35 +215,91 @@ private:
     double divisor_;
 };
 
-template <typename T>
-AggregatePtr sum_as(const std::string& name, const TypePtr& result) {
-    switch (result->physical()) {
+/// What avg keeps, as it is: (sum, count).
+template <typename T, typename SumType>
+class SumCount : public Avg<T, SumType> {
+public:
+    SumCount(std::string name, TypePtr result) : Avg<T, SumType>(std::move(name), std::move(result), 1) {}
+    VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
+        const auto state = [&](size_t i) -> const AvgState<SumType>& { return this->as_state(states[i] + offset); };
+        const TypePtr& type = this->result_;
+        return Vector::tuple(type, rows,
+                             {vector_of<SumType>(type->child(0), rows, [&](size_t i) { return state(i).sum; }),
+                              vector_of<uint64_t>(type->child(1), rows, [&](size_t i) { return state(i).count; })});
+    }
+};
+
+struct WeightedState {
+    double sum = 0, weight = 0;
+};
+
+class AvgWeighted : public StateAggregate<AvgWeighted, WeightedState> {
+public:
+    AvgWeighted() : StateAggregate("avgWeighted", make_type(TypeId::Float64)) {}
+    /// Of numbers that are doubles.
+    void add_row(WeightedState& state, const std::vector<Decoded>& arguments, size_t row, Arena&) const {
+        const double weight = arguments[1].value<double>(row);
+        state.sum += arguments[0].value<double>(row) * weight;
+        state.weight += weight;
+    }
+    void add(std::span<const VectorPtr> arguments, size_t rows, char* const* states, size_t offset,
+             Arena& arena) const override {
+        StateAggregate::add(doubles(arguments), rows, states, offset, arena);
+    }
+    void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override {
+        StateAggregate::add_all(doubles(arguments), rows, state, arena);
+    }
+    void merge_state(WeightedState& state, const WeightedState& other, Arena&) const {
+        state.sum += other.sum;
+        state.weight += other.weight;
+    }
+    VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
+        return vector_of<double>(result_, rows, [&](size_t i) {
+            const WeightedState& state = as_state(states[i] + offset);
+            return state.sum / state.weight;
+        });
+    }
+    void serialize(const char* state, std::string& out) const override { write_raw(out, as_state(state)); }
+    void deserialize(char* state, std::string_view& in, Arena&) const override {
+        as_state(state) = read_raw<WeightedState>(in);
+    }
+
+private:
+    std::vector<VectorPtr> doubles(std::span<const VectorPtr> arguments) const {
+        return {cast_vector(arguments[0], result_), cast_vector(arguments[1], result_)};
+    }
+};
+
+/// An aggregate of values of T whose sum has this type: Sum or SumCount.
+template <template <typename, typename> class Made, typename T>
+AggregatePtr of_sum(const std::string& name, const TypePtr& sum, const TypePtr& result) {
+    switch (sum->physical()) {
         case Physical::UInt64:
-            if constexpr (std::is_integral_v<T>) return std::make_shared<Sum<T, uint64_t>>(name, result);
+            if constexpr (std::is_integral_v<T>) return std::make_shared<Made<T, uint64_t>>(name, result);
             break;
         case Physical::Int64:
-            if constexpr (std::is_integral_v<T>) return std::make_shared<Sum<T, int64_t>>(name, result);
+            if constexpr (std::is_integral_v<T>) return std::make_shared<Made<T, int64_t>>(name, result);
             break;
         case Physical::Int128:
             if constexpr (std::is_integral_v<T> || std::is_same_v<T, Int128>)
-                return std::make_shared<Sum<T, Int128>>(name, result);
+                return std::make_shared<Made<T, Int128>>(name, result);
             break;
         case Physical::UInt128:
-            if constexpr (std::is_same_v<T, UInt128>) return std::make_shared<Sum<T, UInt128>>(name, result);
+            if constexpr (std::is_same_v<T, UInt128>) return std::make_shared<Made<T, UInt128>>(name, result);
             break;
         case Physical::UInt256:
-            if constexpr (std::is_same_v<T, UInt256>) return std::make_shared<Sum<T, UInt256>>(name, result);
+            if constexpr (std::is_same_v<T, UInt256>) return std::make_shared<Made<T, UInt256>>(name, result);
             break;
         case Physical::Int256:
-            if constexpr (std::is_same_v<T, Int256>) return std::make_shared<Sum<T, Int256>>(name, result);
+            if constexpr (std::is_same_v<T, Int256>) return std::make_shared<Made<T, Int256>>(name, result);
             break;
         case Physical::Float64:
-            if constexpr (std::is_floating_point_v<T>) return std::make_shared<Sum<T, double>>(name, result);
+            if constexpr (std::is_floating_point_v<T>) return std::make_shared<Made<T, double>>(name, result);
             break;
         default:
             break;
     }
-    fail(ErrorCode::LOGICAL_ERROR, "{} has no sum of type {}", name, result->name());
+    fail(ErrorCode::LOGICAL_ERROR, "{} has no sum of type {}", name, sum->name());
 }
 
 TypePtr sum_type(const std::string& name, const TypePtr& argument) {
@@ -267,12 +319,30 @@ AggregatePtr make_sum(const std::string& name, std::span<const TypePtr> argument
     AggregatePtr made;
     dispatch_fixed(arguments[0]->physical(), [&]<typename T>() {
         if (name != "sumWithOverflow")
-            made = sum_as<T>(name, result);
+            made = of_sum<Sum, T>(name, result, result);
         else if constexpr (std::is_arithmetic_v<T>)
             made = std::make_shared<Sum<T, T>>(name, result);
     });
     if (!made) illegal_argument(name, arguments[0]);
     return made;
+}
+
+AggregatePtr make_sum_count(std::span<const TypePtr> arguments) {
+    const std::string name = "sumCount";
+    expect_arguments(name, arguments, 1);
+    if (!is_number(arguments[0]->id())) illegal_argument(name, arguments[0]);
+    const TypePtr sum = sum_type(name, arguments[0]), result = make_tuple_type({sum, make_type(TypeId::UInt64)});
+    AggregatePtr made;
+    dispatch_fixed(arguments[0]->physical(), [&]<typename T>() { made = of_sum<SumCount, T>(name, sum, result); });
+    if (!made) illegal_argument(name, arguments[0]);
+    return made;
+}
+
+AggregatePtr make_avg_weighted(std::span<const TypePtr> arguments) {
+    expect_arguments("avgWeighted", arguments, 2);
+    for (const auto& type : arguments)
+        if (!is_number(type->id())) illegal_argument("avgWeighted", type);
+    return std::make_shared<AvgWeighted>();
 }
 
 AggregatePtr make_avg(std::span<const TypePtr> arguments) {
@@ -316,6 +386,14 @@ void register_count_sum(AggregateRegistry& registry) {
                   .case_insensitive = true,
                   .resolve = [](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
                       return make_avg(arguments);
+                  }});
+    registry.add({.name = "sumCount",
+                  .null_when_empty = false,
+                  .resolve = [](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+                      return make_sum_count(arguments);
+                  }});
+    registry.add({.name = "avgWeighted", .resolve = [](std::span<const TypePtr> arguments, std::span<const VectorPtr>) {
+                      return make_avg_weighted(arguments);
                   }});
 }
 

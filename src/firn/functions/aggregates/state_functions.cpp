@@ -11,7 +11,7 @@ namespace firn::functions {
 
 namespace {
 
-/// The result of a state that `fill` makes for each row.
+/// The results of states, one a row, that `fill` is given empty.
 template <typename Fill>
 VectorPtr finish_rows(const AggregateFunction& function, size_t rows, const Fill& fill) {
     Arena arena;
@@ -26,8 +26,8 @@ VectorPtr finish_rows(const AggregateFunction& function, size_t rows, const Fill
         char* state = arena.allocate(bytes, 16);
         function.create(state);
         states.push_back(state);
-        fill(i, state, arena);
     }
+    fill(states.data(), arena);
     return copy_owned(function.finish(states.data(), rows, 0));
 }
 
@@ -39,9 +39,11 @@ Overload resolve_finalize(ArgumentList arguments, const FunctionContext&) {
     const AggregatePtr function = function_of_state(type);
     return {function->result_type(), [=](const KernelArguments& call) {
                 const Decoded states(call[0]);
-                return finish_rows(*function, call.rows, [&](size_t i, char* state, Arena& arena) {
-                    std::string_view bytes = states.value<StringRef>(i).view();
-                    if (!bytes.empty()) function->deserialize(state, bytes, arena);
+                return finish_rows(*function, call.rows, [&](char* const* rows, Arena& arena) {
+                    for (size_t i = 0; i < call.rows; ++i) {
+                        std::string_view bytes = states.value<StringRef>(i).view();
+                        if (!bytes.empty()) function->deserialize(rows[i], bytes, arena);
+                    }
                 });
             }};
 }
@@ -53,10 +55,8 @@ Overload resolve_initialize(ArgumentList arguments, const FunctionContext&) {
     for (const auto& argument : arguments.subspan(1)) types.push_back(argument.type);
     const AggregatePtr function = AggregateRegistry::instance().bind(name, types, {});
     return {function->result_type(), [=](const KernelArguments& call) {
-                return finish_rows(*function, call.rows, [&](size_t i, char* state, Arena& arena) {
-                    std::vector<VectorPtr> row;
-                    for (size_t n = 1; n < call.size(); ++n) row.push_back(flatten(slice(call[n], i, 1)));
-                    function->add_all(row, 1, state, arena);
+                return finish_rows(*function, call.rows, [&](char* const* rows, Arena& arena) {
+                    function->add(call.vectors.subspan(1), call.rows, rows, 0, arena);
                 });
             }};
 }

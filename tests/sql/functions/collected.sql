@@ -1,0 +1,20 @@
+-- Aggregates of sums and of whole groups, at the edges of their types; merged from several workers and spilled states.
+SELECT sumCount(x), toTypeName(sumCount(x)) FROM values('x Int8', -100, -100);
+SELECT sumCount(x) FROM values('x Nullable(Int8)', NULL);
+SELECT sumCount(x) FROM values('x Nullable(Int8)', NULL, 3);
+SELECT sumCount(x), toTypeName(sumCount(x)) FROM values('x Decimal(10, 2)', 1.5, 2.25);
+SELECT sumCount(x), toTypeName(sumCount(x)) FROM values('x Int128', 1, 2);
+SELECT sumCount(x) FROM values('x Float64', 0.5, 0.25);
+SELECT sumCount(x) FROM values('x String', 'a');
+SELECT k, sumCount(n), avgWeighted(n, k + 1) FROM (SELECT number AS n, number % 3 AS k FROM numbers(100000)) GROUP BY k ORDER BY k;
+SELECT avgWeighted(number, number), avgWeighted(number::Float32, number::Int8) FROM numbers(4);
+SELECT avgWeighted(number, number) FROM numbers(0);
+SELECT arraySort(groupArrayIntersect(x)) FROM values('x Array(UInt8)', [3, 1, 2, 1], [1, 3], [7, 3, 1, 1]);
+SELECT arraySort(groupArrayIntersect(x)) FROM values('x Array(Nullable(Int8))', [1, NULL, 2, 2], [NULL, 2], [2, 2, NULL]);
+SELECT arraySort(groupArrayIntersect(x)) FROM values('x Array(Float64)', [nan, 1, 1], [nan, 1]);
+SELECT groupArrayIntersect(x) FROM values('x Array(UInt8)', [], [1]);
+SELECT groupArrayIntersect([number]) FROM numbers(0);
+SELECT length(groupArrayIntersect(range(number, 20000 + number))) FROM numbers(100);
+SELECT initializeAggregation('sum', number), initializeAggregation('sumIf', number, number % 2), initializeAggregation('max', toString(number)) FROM numbers(4);
+SELECT initializeAggregation('sum', NULL::Nullable(Int8)), initializeAggregation('count', NULL);
+SELECT deltaSum(x) FROM values('x Int64', -9223372036854775808, 9223372036854775807);
