@@ -48,7 +48,8 @@ public:
     /// The same, the output whole.
     std::string query(std::string_view sql, std::string_view format = "TabSeparated");
 
-    /// Stops the running statement, which then fails with QUERY_WAS_CANCELLED. False when none runs.
+    /// Stops the running statement, which then fails with QUERY_WAS_CANCELLED. False when none runs, or when it was asked
+    /// to stop before.
     bool cancel() noexcept;
 
 private:

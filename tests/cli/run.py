@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -218,22 +219,64 @@ def test_full_disk_while_spilling():
         assert os.listdir(place) == [], os.listdir(place)
 
 
+def spilling_in(place):
+    """A process that has begun to spill there and would go on for long, and the name of its directory."""
+    endless = "SELECT number FROM numbers(10000000000) ORDER BY cityHash64(number) FORMAT Null"
+    process = subprocess.Popen([FIRN, "local", "--max_memory_usage", "20000000", "--firn_temporary_directory", place, "-q", endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.time() + 30
+    while not os.listdir(place) and time.time() < end:
+        time.sleep(0.05)
+    [left] = os.listdir(place)
+    return process, left
+
+
 def test_spilling_after_a_crash():
     with tempfile.TemporaryDirectory() as place:
         arguments = ["--firn_temporary_directory", place, "-q"]
-        endless = "SELECT number FROM numbers(10000000000) ORDER BY cityHash64(number) FORMAT Null"
-        process = subprocess.Popen([FIRN, "local", "--max_memory_usage", "20000000", *arguments, endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.time() + 30
-        while not os.listdir(place) and time.time() < end:
-            time.sleep(0.05)
-        [left] = os.listdir(place)
+        process, left = spilling_in(place)
         local("--max_memory_usage", "20000000", *arguments, SPILLS)  # takes nothing away from a living process
         assert os.listdir(place) == [left], os.listdir(place)
         process.kill()
         process.wait()
         assert os.listdir(place) == [left] and os.listdir(os.path.join(place, left)) == ["lock"], os.listdir(place)
-        local("--max_memory_usage", "20000000", *arguments, SPILLS)
+        local(*arguments, "SELECT 1")  # the next start removes it, whether it spills or not
         assert os.listdir(place) == [], os.listdir(place)
+
+
+def test_signals_leave_no_spilled_data():
+    for signals in ([signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGINT, signal.SIGTERM]):
+        with tempfile.TemporaryDirectory() as place:
+            process, _ = spilling_in(place)
+            for number in signals:
+                process.send_signal(number)
+            status = process.wait(timeout=20)
+            assert os.listdir(place) == [], (signals, status, os.listdir(place))
+            if signals == [signal.SIGINT]:
+                assert status == 1, status
+            elif signals[0] != signal.SIGINT:
+                assert status == -signals[0], (signals, status)
+
+
+def test_reader_goes_away_from_spilled_rows():
+    with tempfile.TemporaryDirectory() as place:
+        sql = "SELECT number FROM numbers(3000000) ORDER BY number + 1"
+        process = subprocess.Popen([FIRN, "local", "--max_memory_usage", "20000000", "--firn_temporary_directory", place, "-q", sql], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout.readline() == b"0\n" and len(os.listdir(place)) == 1
+        process.stdout.close()
+        process.stderr.read()
+        status = process.wait(timeout=20)
+        assert status == -signal.SIGPIPE and os.listdir(place) == [], (status, os.listdir(place))
+
+
+def test_hangup_stays_ignored():
+    """As nohup asks for."""
+    process = subprocess.Popen(["sh", "-c", f"trap '' HUP; exec '{FIRN}' local -q \"{ENDLESS}\""], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.terminate()
+    assert process.wait(timeout=20) == -signal.SIGTERM
 
 
 # Tables
@@ -347,6 +390,32 @@ def test_terminal_gets_pretty_output():
         out += part
     assert process.wait(timeout=20) == 0, out
     assert "┌" in out.decode("utf-8", "replace") and b"1\ta" not in out, out
+
+
+def test_interrupts_in_the_shell():
+    """Every Ctrl-C cancels the statement of its time; the shell goes on."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(FIRN, [FIRN, "local"], dict(os.environ, TERM="dumb", HOME="/nonexistent"))
+    out = b""
+
+    def wait_for(text, count=1):
+        nonlocal out
+        while out.count(text) < count:
+            assert select.select([master], [], [], 20)[0], out
+            out += os.read(master, 65536)
+
+    wait_for(b":)")
+    for i in range(1, 4):
+        os.write(master, ENDLESS.encode() + b";\n")
+        time.sleep(1.0)
+        os.write(master, b"\x03")
+        wait_for(b"QUERY_WAS_CANCELLED", i)
+    os.write(master, b"SELECT 40 + 2;\n")
+    wait_for(b"42")
+    os.write(master, b"exit\n")
+    assert os.waitpid(pid, 0)[1] == 0, out
+    os.close(master)
 
 
 sys.exit(engine.run_tests(globals(), __doc__))

@@ -1,9 +1,7 @@
 #include "firn/cli/local.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,21 +18,14 @@
 #include "firn/base/error.h"
 #include "firn/cli/progress.h"
 #include "firn/cli/shell.h"
+#include "firn/cli/signals.h"
 #include "firn/cli/version.h"
+#include "firn/exec/spill/directory.h"
 #include "firn/session/session.h"
 #include "firn/sql/parser.h"
 
 namespace firn::cli {
 namespace {
-
-session::Session* interruptible = nullptr;
-
-/// First Ctrl-C: the running statement is cancelled. With none running, or at the second: the process ends.
-void on_interrupt(int) {
-    static std::atomic<bool> asked{false};
-    if (interruptible && interruptible->cancel() && !asked.exchange(true)) return;
-    _exit(130);
-}
 
 struct Arguments {
     std::vector<std::string> queries;
@@ -202,10 +193,8 @@ int run_local(int argc, char** argv) {
     if (!arguments.config_file.empty()) session.configure(arguments.config_file);
     apply_setting_arguments(app.remaining(), session);
 
-    interruptible = &session;
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    sigaction(SIGINT, &action, nullptr);
+    const SignalHandling signals(session);
+    exec::SpillDirectory::remove_abandoned(session.settings().get_string("firn_temporary_directory"));
 
     if (shell) return run_shell(session, write_stdout);
     for (const auto& query : arguments.queries) run_text(session, query, arguments);

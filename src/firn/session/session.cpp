@@ -24,9 +24,10 @@ void Session::configure(const std::string& file) {
 bool Session::cancel() noexcept {
     cancelling_.fetch_add(1);
     QueryContext* context = running_.load();
-    if (context) context->cancel();
+    const bool stopping = context && !context->cancelled();
+    if (stopping) context->cancel();
     cancelling_.fetch_sub(1);
-    return context != nullptr;
+    return stopping;
 }
 
 sql::ParseOptions parse_options(const Settings& settings) {

@@ -55,7 +55,8 @@ public:
     void run(const sql::Statement& statement, const std::function<void(std::string_view)>& write,
              StatementReport* report = nullptr);
 
-    /// Stops the running statement; safe from a signal handler and from other threads. False when none runs.
+    /// Stops the running statement; safe from a signal handler and from other threads. False when none runs, or when it
+    /// was asked to stop before.
     bool cancel() noexcept;
     /// The running statement's context, for progress; null between statements.
     std::shared_ptr<QueryContext> running() const;
