@@ -31,9 +31,10 @@ VARIATIONS = [
     {"max_block_size": 3},
     {"use_iceberg_partition_pruning": 0, "firn_force_flat_vectors": 1, "max_block_size": 3, "max_threads": 4},
     SPILLING,
-    {**SPILLING, "max_block_size": 100, "max_threads": 4},
+    {**SPILLING, "temporary_files_codec": "ZSTD"},
+    {**SPILLING, "temporary_files_codec": "NONE", "max_block_size": 100, "max_threads": 4},
 ]
-SHORT = [VARIATIONS[0], VARIATIONS[7], VARIATIONS[9]]
+SHORT = [VARIATIONS[0], VARIATIONS[7], VARIATIONS[10]]
 MARK = "@@next@@"
 
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "firn/exec/spill/codec.h"
 #include "firn/plan/logical.h"
 
 namespace firn::exec {
@@ -25,9 +26,10 @@ struct ExecutionOptions {
     int64_t spill_distinct_bytes = 0;
     int64_t spill_sort_bytes = 0;
     int64_t spill_join_bytes = 0;
-    /// Where spill files go: see SpillDirectory::open. And how large they may be in all, 0 = no limit.
+    /// Where spill files go: see SpillDirectory::open. How large they may be in all, 0 = no limit. How they are compressed.
     std::string temporary_directory;
     uint64_t most_spilled_bytes = 0;
+    SpillCodec spill_codec = SpillCodec::Lz4;
     /// Groups that earlier plans of the statement left, to be used again; null = none. `keep_groups`: this plan leaves its own.
     std::shared_ptr<KeptGroups> kept_groups;
     bool keep_groups = false;

@@ -4,11 +4,43 @@
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
+#include "firn/iceberg/memory_charge.h"
 
 namespace firn::exec {
 namespace {
 
 constexpr size_t kBlockRows = 8192;
+constexpr size_t kBlockBytes = 1 << 19;  // of a block's states; a block has one group at least
+
+/// Groups' states, one string a row: those of all aggregates, one behind the other.
+class StatesColumn {
+public:
+    void add(const AggregatePlan& plan, const char* row) {
+        std::string& bytes = states_->bytes;
+        const size_t before = bytes.capacity();
+        for (const size_t i : plan.active) plan.node.aggregates[i].function->serialize(row + plan.offsets[i], bytes);
+        states_->charge.add(bytes.capacity() - before);
+        const size_t size = bytes.size() - (ends_.empty() ? 0 : ends_.back());
+        if (size > UINT32_MAX) fail(ErrorCode::LIMIT_EXCEEDED, "A group's states of {} bytes cannot be spilled", size);
+        ends_.push_back(bytes.size());
+    }
+    size_t bytes() const { return states_->bytes.size(); }
+    VectorPtr finish() {
+        auto values = Buffer::allocate(ends_.size() * sizeof(StringRef));
+        size_t begin = 0;
+        for (size_t i = 0; i < ends_.size(); begin = ends_[i++])
+            values->mutable_as<StringRef>()[i] = StringRef(states_->bytes.data() + begin, ends_[i] - begin);
+        return Vector::flat(make_type(TypeId::String), ends_.size(), std::move(values), nullptr, {states_});
+    }
+
+private:
+    struct States {
+        std::string bytes;
+        iceberg::MemoryCharge charge;
+    };
+    const std::shared_ptr<States> states_ = std::make_shared<States>();
+    std::vector<size_t> ends_;
+};
 
 std::vector<TypePtr> types_of_blocks(const AggregatePlan& plan) {
     std::vector<TypePtr> types = plan.key_types;
@@ -25,29 +57,10 @@ SpilledGroups::SpilledGroups(Run& run, const AggregatePlan& plan, const SpillPol
       level_(level),
       file_(run.spill_space(), types_of_blocks(plan), kSpillPartitions) {}
 
-/// One string a row: the states of all aggregates, one behind the other.
-VectorPtr SpilledGroups::states_of(std::span<char* const> rows) const {
-    const auto bytes = std::make_shared<std::string>();
-    std::vector<size_t> ends;
-    for (const char* row : rows) {
-        for (const size_t i : plan_.active)
-            plan_.node.aggregates[i].function->serialize(row + plan_.offsets[i], *bytes);
-        ends.push_back(bytes->size());
-    }
-    auto values = Buffer::allocate(rows.size() * sizeof(StringRef));
-    size_t begin = 0;
-    for (size_t i = 0; i < rows.size(); begin = ends[i++]) {
-        if (ends[i] - begin > UINT32_MAX)
-            fail(ErrorCode::LIMIT_EXCEEDED, "A group's states of {} bytes cannot be spilled", ends[i] - begin);
-        values->mutable_as<StringRef>()[i] = StringRef(bytes->data() + begin, ends[i] - begin);
-    }
-    return Vector::flat(make_type(TypeId::String), rows.size(), std::move(values), nullptr, {bytes});
-}
-
 void SpilledGroups::spill(Groups& groups) {
     GroupMap& map = groups.map;
     // Row numbers partition by partition: a counting sort.
-    std::vector<uint8_t> partitions;
+    TrackedVector<uint8_t> partitions;
     partitions.reserve(map.size());
     std::vector<char*> rows;
     std::vector<size_t> at(kSpillPartitions + 1);
@@ -61,15 +74,18 @@ void SpilledGroups::spill(Groups& groups) {
     }
     for (size_t p = 0; p < kSpillPartitions; ++p) at[p + 1] += at[p];
     const std::vector<size_t> bounds = at;
-    std::vector<uint32_t> order(map.size());
+    TrackedVector<uint32_t> order(map.size());
     for (uint32_t i = 0; i < order.size(); ++i) order[at[partitions[i]]++] = i;
     for (size_t p = 0; p < kSpillPartitions; ++p) {
-        for (size_t begin = bounds[p]; begin < bounds[p + 1]; begin += kBlockRows) {
+        for (size_t at_row = bounds[p]; at_row < bounds[p + 1];) {
             rows.clear();
-            for (size_t i = begin; i < std::min(bounds[p + 1], begin + kBlockRows); ++i)
-                rows.push_back(map.row(order[i]));
+            StatesColumn states;
+            while (at_row < bounds[p + 1] && rows.size() < kBlockRows && states.bytes() < kBlockBytes) {
+                rows.push_back(map.row(order[at_row++]));
+                states.add(plan_, rows.back());
+            }
             Batch block{map.keys(rows), rows.size()};
-            if (!plan_.active.empty()) block.columns.push_back(states_of(rows));
+            if (!plan_.active.empty()) block.columns.push_back(states.finish());
             file_.write(p, block);
         }
     }

@@ -21,7 +21,6 @@ public:
 private:
     void merge_partition(size_t partition, Stage& next, Consumer& consumer);
     void add(const Batch& block, Groups& groups) const;
-    VectorPtr states_of(std::span<char* const> rows) const;
 
     Run& run_;
     const AggregatePlan& plan_;

@@ -118,7 +118,8 @@ void PartitionedJoin::join(const Columns& needed, const Stage& next, const Join&
 void PartitionedJoin::join_partitions(const Sides& sides, const Stage& next, const Join& join) {
     for (size_t p = 0; p < kSpillPartitions && !next.done(); ++p) {
         if (sides.build->rows(p) == 0 && sides.probe->rows(p) == 0) continue;
-        if (!fits(*sides.build, p) && sides.level + 1 < kSpillLevels) {
+        // Rows of one hot key stay together however often they are divided.
+        if (!fits(*sides.build, p) && !sides.build->has_one_hash(p) && sides.level + 1 < kSpillLevels) {
             join_partitions(divide(sides, p), next, join);
             continue;
         }

@@ -50,7 +50,7 @@ private:
 Run::Run(const ExecutionOptions& options)
     : options_(options),
       threads_(std::max<size_t>(1, options.threads)),
-      spill_space_(options.temporary_directory, options.most_spilled_bytes) {
+      spill_space_(options.temporary_directory, options.most_spilled_bytes, options.spill_codec) {
     options_.batch_rows = std::max<size_t>(1, options.batch_rows);
 }
 Run::~Run() = default;

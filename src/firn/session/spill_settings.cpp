@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <string>
 
@@ -41,6 +42,15 @@ int64_t threshold(const Settings& settings, const std::string& what, int64_t mem
     return share == 0 ? bytes : std::min(bytes, share);
 }
 
+exec::SpillCodec codec_of(const std::string& name) {
+    std::string upper = name;
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (upper.empty() || upper == "LZ4") return exec::SpillCodec::Lz4;
+    if (upper == "ZSTD") return exec::SpillCodec::Zstd;
+    if (upper == "NONE") return exec::SpillCodec::None;
+    fail(ErrorCode::BAD_ARGUMENTS, "Setting temporary_files_codec is '{}': LZ4, ZSTD and NONE are supported", name);
+}
+
 }  // namespace
 
 void set_spill_options(const Settings& settings, exec::ExecutionOptions& options) {
@@ -52,6 +62,7 @@ void set_spill_options(const Settings& settings, exec::ExecutionOptions& options
     options.spill_sort_bytes = threshold(settings, "sort", memory);
     options.spill_join_bytes = threshold(settings, "join", memory);
     options.temporary_directory = settings.get_string("firn_temporary_directory");
+    options.spill_codec = codec_of(settings.get_string("temporary_files_codec"));
     options.most_spilled_bytes = settings.get_uint("max_temporary_data_on_disk_size_for_query");
 }
 

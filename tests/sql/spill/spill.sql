@@ -25,3 +25,15 @@ SELECT count() FROM (SELECT number % 900000 AS k, count() FROM numbers(1000000) 
 SELECT count() FROM (SELECT number % 900000 AS k, count() FROM numbers(1000000) GROUP BY k) SETTINGS max_memory_usage = 0, max_bytes_before_external_group_by = 1000000, max_bytes_ratio_before_external_group_by = 0;
 SELECT count(), sum(length(b.a)), sum(length(b.m)), max(b.t) FROM (SELECT number AS x FROM numbers(1000000)) AS a LEFT JOIN (SELECT number AS x, [number] AS a, map(number, 'v') AS m, (number, 's') AS t FROM numbers(500000) WHERE x * 0 = 1) AS b ON a.x = b.x;
 SELECT count(), sum(length(b.a)), sum(length(b.m)), max(b.t) FROM (SELECT number AS x FROM numbers(10000)) AS a FULL JOIN (SELECT number % 3 AS x, [number] AS a, map(number, 'v') AS m, (number, 's') AS t FROM numbers(100000)) AS b ON a.x = b.x SETTINGS max_memory_usage = 0, max_bytes_before_external_join = 1000000, max_bytes_ratio_before_external_join = 0;
+-- What cannot go to disk says so.
+SELECT count() FROM (SELECT number FROM numbers(3000000) INTERSECT SELECT number FROM numbers(3000000));
+SELECT count() FROM (SELECT number FROM numbers(3000000) EXCEPT SELECT number + 1 FROM numbers(3000000));
+SELECT count() FROM (SELECT number AS x FROM numbers(3000000) UNION DISTINCT SELECT number + 1000000 FROM numbers(3000000));
+-- One group's states may be large, and all groups' states many times what there is.
+SELECT count(), sum(length(g)), sum(arraySum(g) % 10) FROM (SELECT number % 1000 AS k, groupArray(number) AS g FROM numbers(4000000) GROUP BY k);
+SELECT count(), sum(length(g)) FROM (SELECT number % 3000 AS k, groupConcat(toString(number)) AS g FROM numbers(3000000) GROUP BY k);
+-- Codecs.
+SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s) SETTINGS temporary_files_codec = 'ZSTD';
+SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s) SETTINGS temporary_files_codec = 'none';
+SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s) SETTINGS temporary_files_codec = 'lz4';
+SELECT 1 SETTINGS temporary_files_codec = 'Delta';

@@ -1,6 +1,8 @@
 #include "firn/exec/spill/batch_bytes.h"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "firn/base/error.h"
 
@@ -10,7 +12,7 @@ namespace {
 enum class Form : uint8_t { Flat, FlatWithNulls, Constant, Dictionary };
 
 template <typename T>
-void append_raw(std::string& out, const T& value) {
+void append_raw(SpillBytes& out, const T& value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
@@ -18,7 +20,7 @@ bool keeps_dictionary(const Vector& vector) {
     return vector.encoding() == Encoding::Dictionary && vector.base()->size() <= vector.size();
 }
 
-void append_flat(const Vector& vector, size_t begin, size_t end, std::string& out) {
+void append_flat(const Vector& vector, size_t begin, size_t end, SpillBytes& out) {
     const size_t rows = end - begin;
     const bool nulls = vector.nulls() && std::memchr(vector.nulls() + begin, 1, rows);
     append_raw(out, nulls ? Form::FlatWithNulls : Form::Flat);
@@ -51,7 +53,7 @@ void append_flat(const Vector& vector, size_t begin, size_t end, std::string& ou
     }
 }
 
-void append_vector(const VectorPtr& vector, std::string& out) {
+void append_vector(const VectorPtr& vector, SpillBytes& out) {
     if (vector->is_constant()) {
         append_raw(out, Form::Constant);
         append_flat(*vector->base(), 0, 1, out);
@@ -76,19 +78,34 @@ public:
         std::memcpy(&value, take_bytes(sizeof(T)), sizeof(T));
         return value;
     }
+    /// A number of rows: vectors have no more than a code can name.
+    size_t take_rows() { return checked_rows(take<uint64_t>()); }
     VectorPtr vector(const TypePtr& type, size_t rows) {
         const Form form = take<Form>();
         if (form == Form::Constant) return Vector::constant(flat(take<Form>(), type, 1), rows);
         if (form != Form::Dictionary) return flat(form, type, rows);
-        const auto entries = take<uint64_t>();
+        const size_t entries = take_rows();
         auto base = flat(take<Form>(), type, entries);
         auto codes = buffer(rows * sizeof(uint32_t));
+        uint32_t largest = 0;
+        for (size_t i = 0; i < rows; ++i) largest = std::max(largest, codes->as<uint32_t>()[i]);
+        if (rows && largest >= entries) bad("a code without an entry");
         return Vector::dictionary(std::move(base), rows, std::move(codes));
+    }
+    void finish() const {
+        if (!in_.empty()) bad("more bytes than a batch has");
     }
 
 private:
+    [[noreturn]] static void bad(std::string_view what) {
+        fail(ErrorCode::INCORRECT_DATA, "Spilled rows are damaged: {}", what);
+    }
+    static size_t checked_rows(uint64_t rows) {
+        if (rows > UINT32_MAX) bad("too many rows");
+        return rows;
+    }
     const char* take_bytes(size_t bytes) {
-        if (bytes > in_.size()) fail(ErrorCode::INCORRECT_DATA, "Spilled rows end too early");
+        if (bytes > in_.size()) bad("they end too early");
         const char* at = in_.data();
         in_.remove_prefix(bytes);
         return at;
@@ -100,6 +117,7 @@ private:
         return made;
     }
     VectorPtr flat(Form form, const TypePtr& type, size_t rows) {
+        if (form != Form::Flat && form != Form::FlatWithNulls) bad("an unknown form of a column");
         MutableBufferPtr nulls;
         if (form == Form::FlatWithNulls) nulls = buffer(rows);
         switch (type->physical()) {
@@ -107,7 +125,7 @@ private:
                 return strings(type, rows, std::move(nulls));
             case Physical::Array: {
                 auto offsets = buffer((rows + 1) * sizeof(int64_t));
-                const auto elements = static_cast<size_t>(offsets->as<int64_t>()[rows]);
+                const size_t elements = checked_offsets({offsets->as<int64_t>(), rows + 1});
                 const TypePtr inner = unwrap(type);
                 const TypePtr child =
                     inner->id() == TypeId::Map ? make_tuple_type({inner->child(0), inner->child(1)}) : inner->child();
@@ -124,6 +142,13 @@ private:
                 return Vector::flat(type, rows, buffer(rows * type->value_size()), std::move(nulls));
         }
     }
+    /// The number of elements.
+    static size_t checked_offsets(std::span<const int64_t> offsets) {
+        bool rising = offsets[0] == 0;
+        for (size_t i = 1; i < offsets.size(); ++i) rising &= offsets[i - 1] <= offsets[i];
+        if (!rising) bad("an array of less than no elements");
+        return checked_rows(static_cast<uint64_t>(offsets.back()));
+    }
     VectorPtr strings(const TypePtr& type, size_t rows, MutableBufferPtr nulls) {
         const auto bytes = take<uint64_t>();
         const char* sizes = take_bytes(rows * sizeof(uint32_t));
@@ -133,7 +158,7 @@ private:
         for (size_t i = 0; i < rows; ++i) {
             uint32_t size;
             std::memcpy(&size, sizes + i * sizeof(size), sizeof(size));
-            if (size > bytes - at) fail(ErrorCode::INCORRECT_DATA, "Spilled strings are longer than their bytes");
+            if (size > bytes - at) bad("strings longer than their bytes");
             values->mutable_as<StringRef>()[i] = StringRef(texts->data() + at, size);
             at += size;
         }
@@ -170,7 +195,7 @@ size_t bytes_between(const Vector& vector, size_t begin, size_t end) {
 
 }  // namespace
 
-void append_batch(const Batch& batch, std::string& out) {
+void append_batch(const Batch& batch, SpillBytes& out) {
     append_raw(out, static_cast<uint64_t>(batch.rows));
     for (const auto& column : batch.columns) append_vector(column, out);
 }
@@ -178,8 +203,9 @@ void append_batch(const Batch& batch, std::string& out) {
 Batch read_batch(std::string_view in, const std::vector<TypePtr>& types) {
     Reader reader(in);
     Batch batch;
-    batch.rows = reader.take<uint64_t>();
+    batch.rows = reader.take_rows();
     for (const auto& type : types) batch.columns.push_back(reader.vector(type, batch.rows));
+    reader.finish();
     return batch;
 }
 
@@ -190,7 +216,7 @@ size_t bytes_of_rows(const Batch& batch) {
 }
 
 Batch detached(const Batch& batch) {
-    std::string bytes;
+    SpillBytes bytes;
     append_batch(batch, bytes);
     std::vector<TypePtr> types;
     for (const auto& column : batch.columns) types.push_back(column->type());

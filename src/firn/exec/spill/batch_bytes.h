@@ -5,13 +5,18 @@
 #include <string_view>
 #include <vector>
 
+#include "firn/base/memory.h"
 #include "firn/vector/vector.h"
 
 namespace firn::exec {
 
+/// Charged to the query.
+using SpillBytes = std::basic_string<char, std::char_traits<char>, TrackedAllocator<char>>;
+
 /// Appends a batch. Constants stay constants, and dictionaries dictionaries where they have no more entries than rows.
-void append_batch(const Batch& batch, std::string& out);
-/// The batch again, its columns under these types (of the same physical layouts as those written). INCORRECT_DATA.
+void append_batch(const Batch& batch, SpillBytes& out);
+/// The batch again, its columns under these types (of the same physical layouts as those written). INCORRECT_DATA for
+/// bytes that are no batch of them: nothing that they say of sizes, offsets and codes is taken on trust.
 Batch read_batch(std::string_view in, const std::vector<TypePtr>& types);
 
 /// About the bytes of a batch's rows if they were alone: without what it shares with other batches.

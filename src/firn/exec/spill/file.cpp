@@ -1,41 +1,20 @@
 #include "firn/exec/spill/file.h"
 
 #include <unistd.h>
-#include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/exec/spill/batch_bytes.h"
+#include "firn/vector/row_ops.h"
 
 namespace firn::exec {
 namespace {
 
-constexpr size_t kMostBlockBytes = size_t{1} << 22;  // larger batches are halved
-constexpr int kLevel = -1;                           // of zstd: half the time of level 1 for a tenth more space
-
-struct FreeContext {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-ZSTD_CCtx* compressor() {
-    static thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
-    if (!context) {
-        context.reset(ZSTD_createCCtx());
-        if (!context) fail(ErrorCode::MEMORY_LIMIT_EXCEEDED, "zstd cannot start: the system has no more memory");
-        ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
-        ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-    }
-    return context.get();
-}
-
-ZSTD_DCtx* decompressor() {
-    static thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
-    if (!context) fail(ErrorCode::MEMORY_LIMIT_EXCEEDED, "zstd cannot start: the system has no more memory");
-    return context.get();
-}
+constexpr size_t kMostBlockBytes = size_t{1} << 20;  // larger batches are halved
 
 }  // namespace
 
@@ -75,52 +54,74 @@ size_t SpillFile::add_list() {
     return lists_.size() - 1;
 }
 
+void SpillFile::note_hash(size_t list, std::optional<uint64_t> hash) {
+    std::lock_guard lock(mutex_);
+    List& to = lists_[list];
+    to.several_hashes = to.several_hashes || !hash || (to.hash && *to.hash != *hash);
+    to.hash = hash;
+}
+
 void SpillFile::write(size_t list, const Batch& batch) {
     check_cancelled();
-    if (batch.rows < 2 || bytes_of_rows(batch) <= kMostBlockBytes) return write_block(list, batch);
+    const size_t bytes = bytes_of_rows(batch);
+    if (batch.rows < 2 || bytes <= kMostBlockBytes) return write_block(list, batch, bytes);
     write(list, batch.cut(0, batch.rows / 2));
     write(list, batch.cut(batch.rows / 2, batch.rows - batch.rows / 2));
 }
 
-void SpillFile::write_block(size_t list, const Batch& batch) {
-    std::string bytes, stored;
+void SpillFile::write_block(size_t list, const Batch& batch, size_t about_bytes) {
+    SpillBytes bytes;
+    bytes.reserve(about_bytes);
     append_batch(batch, bytes);
-    stored.resize(ZSTD_compressBound(bytes.size()));
-    const size_t size = ZSTD_compress2(compressor(), stored.data(), stored.size(), bytes.data(), bytes.size());
-    if (ZSTD_isError(size) || bytes.size() > UINT32_MAX || size > UINT32_MAX)
-        fail(ErrorCode::LIMIT_EXCEEDED, "A row of {} bytes cannot be spilled", bytes.size());
-    space_.take(size);
-    const uint64_t offset = end_.fetch_add(size);
-    for (size_t done = 0; done < size;) {
-        const ssize_t n = ::pwrite(file_, stored.data() + done, size - done, static_cast<off_t>(offset + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) directory_->fail_system(n < 0 ? errno : ENOSPC, "write");
-        done += static_cast<size_t>(n);
-    }
-    count_event(ProfileEvent::ExternalProcessingCompressedBytesTotal, size);
+    if (bytes.size() > kMostSpilledBlock)
+        fail(ErrorCode::LIMIT_EXCEEDED, "A row of {} bytes cannot be spilled: raise max_memory_usage", bytes.size());
+    MutableBufferPtr room;
+    const std::string_view stored = compress(space_.codec(), bytes, room);
+    space_.take(stored.size());
+    const uint64_t offset = end_.fetch_add(stored.size()), checksum = hash_bytes(stored.data(), stored.size());
+    write_bytes(stored, offset);
+    count_event(ProfileEvent::ExternalProcessingCompressedBytesTotal, stored.size());
     count_event(ProfileEvent::ExternalProcessingUncompressedBytesTotal, bytes.size());
     std::lock_guard lock(mutex_);
     List& to = lists_[list];
-    to.blocks.push_back({offset, static_cast<uint32_t>(size), static_cast<uint32_t>(bytes.size())});
+    to.blocks.push_back({offset, static_cast<uint32_t>(stored.size()), static_cast<uint32_t>(bytes.size()), checksum});
     to.rows += batch.rows;
     to.bytes += bytes.size();
+    to.largest_block = std::max<uint64_t>(to.largest_block, bytes.size());
+}
+
+void SpillFile::write_bytes(std::string_view bytes, uint64_t offset) {
+    while (!bytes.empty()) {
+        const ssize_t n = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) directory_->fail_system(n < 0 ? errno : ENOSPC, "write");
+        bytes.remove_prefix(static_cast<size_t>(n));
+        offset += static_cast<uint64_t>(n);
+    }
+}
+
+void SpillFile::read_bytes(std::span<char> bytes, uint64_t offset) const {
+    while (!bytes.empty()) {
+        const ssize_t n = ::pread(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            const std::string reason = n < 0 ? std::strerror(errno) : "the file ends before them";
+            fail(ErrorCode::CANNOT_READ_ALL_DATA, "Cannot read {} spilled bytes back from {}: {}", bytes.size(),
+                 directory_->path(), reason);
+        }
+        bytes = bytes.subspan(static_cast<size_t>(n));
+        offset += static_cast<uint64_t>(n);
+    }
 }
 
 Batch SpillFile::read_block(const Block& block) const {
-    std::string stored(block.stored, '\0'), bytes(block.bytes, '\0');
-    for (size_t done = 0; done < stored.size();) {
-        const ssize_t n =
-            ::pread(file_, stored.data() + done, stored.size() - done, static_cast<off_t>(block.offset + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0)
-            fail(ErrorCode::CANNOT_READ_ALL_DATA, "Cannot read {} spilled bytes back from {}", stored.size(),
-                 directory_->path());
-        done += static_cast<size_t>(n);
-    }
-    const size_t size = ZSTD_decompressDCtx(decompressor(), bytes.data(), bytes.size(), stored.data(), stored.size());
-    if (ZSTD_isError(size) || size != bytes.size())
-        fail(ErrorCode::INCORRECT_DATA, "Spilled data in {} are damaged", directory_->path());
-    return read_batch(bytes, types_);
+    const auto stored = Buffer::allocate(block.stored), bytes = Buffer::allocate(block.bytes);
+    read_bytes({stored->mutable_data(), stored->size()}, block.offset);
+    if (hash_bytes(stored->data(), stored->size()) != block.checksum ||
+        !decompress(space_.codec(), {stored->data(), stored->size()}, {bytes->mutable_data(), bytes->size()}))
+        fail(ErrorCode::INCORRECT_DATA, "Spilled data in {} are damaged: they are not what was written",
+             directory_->path());
+    return read_batch({bytes->data(), bytes->size()}, types_);
 }
 
 bool SpillFile::Reader::next(Batch& out) {

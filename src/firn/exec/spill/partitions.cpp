@@ -11,14 +11,19 @@ constexpr size_t kMostBlockRows = 8192;
 constexpr size_t kMostBatches = 256;  // that wait for a block, so that each may be small
 constexpr size_t kSmallBatch = 1024;  // rows below which a batch may pin far more than its own bytes
 
-}  // namespace
-
-std::vector<uint8_t> spill_partitions(std::span<const VectorPtr> keys, size_t rows, unsigned level) {
+std::vector<uint64_t> hashes_of(std::span<const VectorPtr> keys, size_t rows) {
     std::vector<VectorPtr> small;
     for (const auto& key : keys)
         small.push_back(key->encoding() == Encoding::Dictionary && key->base()->size() > rows ? flatten(key) : key);
     std::vector<uint64_t> hashes(rows);
     hash_rows(small, rows, hashes.data());
+    return hashes;
+}
+
+}  // namespace
+
+std::vector<uint8_t> spill_partitions(std::span<const VectorPtr> keys, size_t rows, unsigned level) {
+    const auto hashes = hashes_of(keys, rows);
     std::vector<uint8_t> out(rows);
     for (size_t i = 0; i < rows; ++i) out[i] = static_cast<uint8_t>(spill_partition(hashes[i], level));
     return out;
@@ -26,9 +31,15 @@ std::vector<uint8_t> spill_partitions(std::span<const VectorPtr> keys, size_t ro
 
 void PartitionWriter::add(const Batch& given, std::span<const VectorPtr> keys) {
     const Batch batch = given.rows < kSmallBatch ? detached(given) : given;
-    const auto partitions = spill_partitions(keys, batch.rows, level_);
+    const auto hashes = hashes_of(keys, batch.rows);
     std::vector<Selection> rows(kSpillPartitions);
-    for (uint32_t i = 0; i < batch.rows; ++i) rows[partitions[i]].push_back(i);
+    for (uint32_t i = 0; i < batch.rows; ++i) {
+        const size_t partition = spill_partition(hashes[i], level_);
+        rows[partition].push_back(i);
+        Hashes& seen = hashes_[partition];
+        if (!seen.any) seen = {true, false, hashes[i]};
+        seen.several |= hashes[i] != seen.first;
+    }
     added_bytes_ += bytes_of_rows(batch);
     added_rows_ += batch.rows;
     const size_t row_bytes = added_bytes_ / added_rows_ + 1;
@@ -63,7 +74,10 @@ void PartitionWriter::flush(size_t partition) {
 }
 
 void PartitionWriter::finish() {
-    for (size_t p = 0; p < kSpillPartitions; ++p) flush(p);
+    for (size_t p = 0; p < kSpillPartitions; ++p) {
+        flush(p);
+        if (hashes_[p].any) file_.note_hash(p, hashes_[p].several ? std::nullopt : std::optional(hashes_[p].first));
+    }
 }
 
 }  // namespace firn::exec
