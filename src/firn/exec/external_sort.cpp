@@ -9,9 +9,10 @@
 namespace firn::exec {
 namespace {
 
-constexpr uint64_t kBlockBytes = 1 << 18;  // of a run's blocks, about: a merge holds one of each run
+constexpr uint64_t kBlockBytes = 1 << 18;      // of a run's blocks, about: a merge holds one of each run
+constexpr uint64_t kMostBatchBytes = 1 << 22;  // of the rows that a merge gives at once
 constexpr size_t kMostRunsAtOnce = 512;
-constexpr size_t kLeastRunsAtOnce = 4;
+constexpr size_t kLeastRunsAtOnce = 2;
 
 /// Some sorted runs as one sequence of batches.
 class RunMerge {
@@ -30,12 +31,13 @@ public:
         std::make_heap(heap_.begin(), heap_.end(), later);
     }
 
-    /// At most `most` rows; none at the end.
-    Batch next(size_t most) {
+    /// At most `most` rows, and no more when they have about so many bytes; none at the end.
+    Batch next(size_t most, uint64_t most_bytes) {
         const auto later = [](const Head* a, const Head* b) { return b->before(*a); };
         pieces_.clear();
         std::vector<std::pair<uint32_t, uint32_t>> rows;  // piece, row within it
-        while (rows.size() < most && !heap_.empty()) {
+        uint64_t bytes = 0;
+        while (rows.size() < most && bytes < most_bytes && !heap_.empty()) {
             std::pop_heap(heap_.begin(), heap_.end(), later);
             Head& head = *heap_.back();
             if (head.piece == kNoRow) {
@@ -45,6 +47,7 @@ public:
             Piece& piece = pieces_[head.piece];
             rows.emplace_back(head.piece, static_cast<uint32_t>(piece.end - piece.begin));
             piece.end = ++head.at;
+            bytes += head.row_bytes;
             if (head.at < head.block.rows || load(head))
                 std::push_heap(heap_.begin(), heap_.end(), later);
             else
@@ -64,6 +67,7 @@ private:
         SpillFile::Reader reader;
         size_t number = 0;
         Batch block;
+        uint64_t row_bytes = 0;  // of the block's rows, on average
         std::unique_ptr<SortKeys> keys;
         size_t at = 0;
         uint32_t piece = kNoRow;  // of the batch being made, where it has rows of this block
@@ -80,6 +84,7 @@ private:
         do {
             if (!head.reader.next(head.block)) return false;
         } while (head.block.rows == 0);
+        head.row_bytes = bytes_of_rows(head.block) / head.block.rows;
         head.keys = std::make_unique<SortKeys>(directions_, columns_.keys_of(head.block), head.block.rows);
         return true;
     }
@@ -124,28 +129,37 @@ void SortStage::Worker::push(Batch&& batch) {
 }
 
 void SortStage::detach(Part& part) const {
-    for (; part.detached < part.batches.size(); ++part.detached) {
+    while (part.detached < part.batches.size()) {
         Batch& batch = part.batches[part.detached];
         columns_.drop_unread(batch);
         batch = detached(batch);
-        part.bytes += static_cast<int64_t>(bytes_of_rows(batch));
+        count_detached(part);
     }
+}
+
+/// One batch more of the part shares no memory with others.
+void SortStage::count_detached(Part& part) {
+    part.bytes += static_cast<int64_t>(bytes_of_rows(part.batches[part.detached++]));
 }
 
 size_t SortStage::rows_of_block(uint64_t bytes, uint64_t rows) const {
     const uint64_t row = std::max<uint64_t>(1, bytes / std::max<uint64_t>(1, rows));
-    return std::clamp<size_t>(kBlockBytes / row, 16, std::max<size_t>(16, run_.options().batch_rows));
+    return std::clamp<size_t>(kBlockBytes / row, 1, run_.options().batch_rows);
 }
 
 /// All that a part holds becomes runs: as many as it takes for sorting, which copies rows, to fit in the memory left.
 void SortStage::spill(Part& part) {
     std::vector<Batch> batches = std::move(part.batches);
+    const size_t ready = part.detached;
     part.batches.clear();
     part.detached = 0;
     part.bytes = 0;
-    for (Batch& batch : batches) {
-        part.batches.push_back(std::move(batch));
-        detach(part);
+    for (size_t i = 0; i < batches.size(); ++i) {
+        part.batches.push_back(std::move(batches[i]));
+        if (i < ready)
+            count_detached(part);
+        else
+            detach(part);
         if (part.bytes >= policy_.room() / static_cast<int64_t>(4 * parts_.size())) spill_run(part);
     }
     spill_run(part);
@@ -213,8 +227,9 @@ SortStage::SortedRun SortStage::merge_some(const std::vector<SortedRun>& runs) {
     }
     const size_t block = rows_of_block(bytes, rows);
     RunMerge merge(node_, columns_, sources);
-    for (Batch batch = merge.next(std::min<uint64_t>(block, left)); batch.rows && left > 0;
-         batch = merge.next(std::min<uint64_t>(block, left))) {
+    while (left > 0) {
+        const Batch batch = merge.next(std::min<uint64_t>(block, left), kBlockBytes);
+        if (batch.rows == 0) break;
         left -= batch.rows;
         merged.file->write(0, batch);
     }
@@ -222,10 +237,16 @@ SortStage::SortedRun SortStage::merge_some(const std::vector<SortedRun>& runs) {
     return merged;
 }
 
+/// As many runs as may have a block, its keys and a copy of its rows in a quarter of the memory left.
+size_t SortStage::runs_at_once(const std::vector<SortedRun>& runs) const {
+    uint64_t block = kBlockBytes;
+    for (const auto& [file, list] : runs) block = std::max(block, file->largest_block(list));
+    return std::clamp<size_t>(static_cast<size_t>(policy_.room()) / (4 * block), kLeastRunsAtOnce, kMostRunsAtOnce);
+}
+
 void SortStage::merge(Stage& next) {
     auto waiting = runs();
-    const auto at_once = std::clamp<size_t>(static_cast<size_t>(policy_.room() / static_cast<int64_t>(4 * kBlockBytes)),
-                                            kLeastRunsAtOnce, kMostRunsAtOnce);
+    const size_t at_once = runs_at_once(waiting);
     while (waiting.size() > at_once) {
         // Rounds, so that no row is merged more often than needed.
         std::vector<SortedRun> merged((waiting.size() + at_once - 1) / at_once);
@@ -242,10 +263,12 @@ void SortStage::merge(Stage& next) {
     for (const auto& [file, list] : waiting) sources.emplace_back(file.get(), list);
     RunMerge merge(node_, columns_, sources);
     uint64_t left = node_.limit && !node_.with_ties ? *node_.limit : UINT64_MAX;
+    const uint64_t most_bytes =
+        std::clamp<uint64_t>(static_cast<uint64_t>(policy_.room()) / 16, kBlockBytes, kMostBatchBytes);
     run_.emit_in_order(next, [&](Consumer& consumer) {
         while (left > 0 && !next.done()) {
             check_cancelled();
-            Batch batch = merge.next(std::min<uint64_t>(run_.options().batch_rows, left));
+            Batch batch = merge.next(std::min<uint64_t>(run_.options().batch_rows, left), most_bytes);
             if (batch.rows == 0) break;
             left -= batch.rows;
             consumer.push(columns_.without_keys(std::move(batch)));

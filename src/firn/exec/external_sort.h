@@ -45,10 +45,12 @@ private:
     };
 
     void detach(Part& part) const;
+    static void count_detached(Part& part);
     void spill(Part& part);
     void spill_run(Part& part);
     std::vector<SortedRun> runs();
     SortedRun merge_some(const std::vector<SortedRun>& runs);
+    size_t runs_at_once(const std::vector<SortedRun>& runs) const;
     size_t rows_of_block(uint64_t bytes, uint64_t rows) const;
 
     Run& run_;
