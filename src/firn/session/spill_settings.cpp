@@ -1,34 +1,17 @@
 #include "firn/session/spill_settings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <string>
 
 #include "firn/base/error.h"
+#include "firn/base/machine_memory.h"
 
 namespace firn::session {
 namespace {
 
 constexpr double kShareOfMachine = 0.9;
-constexpr int64_t kMostBytes = INT64_MAX / 8;
-
-/// Bytes of memory that the process may have; kMostBytes where nobody says.
-int64_t machine_memory() {
-    static const int64_t bytes = [] {
-        int64_t least = kMostBytes;
-        const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
-        if (pages > 0 && size > 0) least = std::min<int64_t>(least, int64_t{pages} * size);
-        for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-            int64_t limit = 0;
-            if (std::ifstream(file) >> limit && limit > 0) least = std::min(least, limit);
-        }
-        return least;
-    }();
-    return bytes;
-}
+constexpr int64_t kMostBytes = kUnknownMemory;
 
 int64_t threshold(const Settings& settings, const std::string& what, int64_t memory) {
     const double ratio = settings.get_float("max_bytes_ratio_before_external_" + what);

@@ -60,9 +60,12 @@ ObjectInfo info_of(std::string_view path, const struct stat& status) {
     info.path = path;
     info.size = static_cast<uint64_t>(status.st_size);
     info.modified_us = int64_t{status.st_mtim.tv_sec} * 1'000'000 + status.st_mtim.tv_nsec / 1000;
-    info.etag = fmt::format(
-        "{:x}-{:x}-{:x}", static_cast<uint64_t>(status.st_ino), info.size,
-        static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(status.st_mtim.tv_nsec));
+    const auto nanoseconds = [](const timespec& time) {
+        return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+    };
+    // Writers can set the time of modification back, but not that of the last change.
+    info.etag = fmt::format("{:x}-{:x}-{:x}-{:x}", static_cast<uint64_t>(status.st_ino), info.size,
+                            nanoseconds(status.st_mtim), nanoseconds(status.st_ctim));
     return info;
 }
 

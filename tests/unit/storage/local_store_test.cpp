@@ -43,6 +43,15 @@ TEST_F(LocalStoreTest, WritesReadsAndReplaces) {
     put("a/b/c.txt", "other");
     EXPECT_EQ(get("a/b/c.txt"), "other");
     EXPECT_NE(store_.stat(at("a/b/c.txt")).etag, before.etag);
+    // A rewrite in place that puts the time of modification back.
+    before = store_.stat(at("a/b/c.txt"));
+    const auto modified = std::filesystem::last_write_time(at("a/b/c.txt"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::ofstream(at("a/b/c.txt")) << "third";
+    std::filesystem::last_write_time(at("a/b/c.txt"), modified);
+    const ObjectInfo after = store_.stat(at("a/b/c.txt"));
+    EXPECT_EQ(after.modified_us, before.modified_us);
+    EXPECT_NE(after.etag, before.etag);
     put("empty", "");
     EXPECT_EQ(get("empty"), "");
     EXPECT_TRUE(store_.open(at("empty"))->map().empty());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include <unistd.h>
+#include "firn/base/machine_memory.h"
 
 namespace firn::file::pq {
 namespace {
@@ -15,11 +15,7 @@ constexpr size_t kAsked = 1 << 14;
 /// Of an entry besides its page.
 constexpr uint64_t kEntryBytes = 512;
 
-uint64_t default_bytes() {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-    if (pages <= 0 || page <= 0) return kMostBytes;
-    return std::min(kMostBytes, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / kShareOfMachine);
-}
+uint64_t default_bytes() { return std::min(kMostBytes, static_cast<uint64_t>(machine_memory()) / kShareOfMachine); }
 
 }  // namespace
 
@@ -59,9 +55,12 @@ bool PageCache::make_room(uint64_t bytes, uint64_t most) {
     return true;
 }
 
+uint64_t PageCache::most(int64_t memory_limit) const {
+    return memory_limit > 0 ? std::min(most_, static_cast<uint64_t>(memory_limit) / kShareOfLimit) : most_;
+}
+
 bool PageCache::wants(const PageKey& key, uint64_t bytes, int64_t memory_limit) {
-    const uint64_t most =
-        memory_limit > 0 ? std::min(most_, static_cast<uint64_t>(memory_limit) / kShareOfLimit) : most_;
+    const uint64_t most = this->most(memory_limit);
     const uint64_t hash = Hash()(key) | 1;
     std::lock_guard lock(mutex_);
     if (!on_ || bytes + kEntryBytes > most / 4) return false;
@@ -74,9 +73,10 @@ bool PageCache::wants(const PageKey& key, uint64_t bytes, int64_t memory_limit) 
     return make_room(bytes + kEntryBytes, most);
 }
 
-void PageCache::keep(const PageKey& key, BufferPtr page) {
+void PageCache::keep(const PageKey& key, BufferPtr page, int64_t memory_limit) {
     std::lock_guard lock(mutex_);
-    if (index_.contains(key)) return;
+    // Other workers may have kept pages since there was room for this one.
+    if (index_.contains(key) || !make_room(page->size() + kEntryBytes, most(memory_limit))) return;
     bytes_ += page->size() + kEntryBytes;
     entries_.push_front({key, std::move(page), statement_});
     index_[key] = entries_.begin();

@@ -28,7 +28,7 @@ class PageCache {
 public:
     /// most: bytes that the cache may hold.
     explicit PageCache(uint64_t most) : most_(most) {}
-    /// The process's own: 512 MiB, or a sixteenth of the machine's memory where that is less.
+    /// The process's own: 512 MiB, or a sixteenth of machine_memory() where that is less.
     static PageCache& instance();
 
     /// A statement begins, and uses the cache or does without.
@@ -39,8 +39,9 @@ public:
     /// Whether a page of so many bytes that was not found shall be kept: true at the second time of asking, and when
     /// there is room. memory_limit: of the statement, in bytes (0 = none); the cache then takes an eighth of it at most.
     bool wants(const PageKey& key, uint64_t bytes, int64_t memory_limit);
-    /// To be called after wants() said so. The buffer must not be charged to a query: it outlives it.
-    void keep(const PageKey& key, BufferPtr page);
+    /// To be called after wants() said so, with the same limit; drops the page where others have taken its room since.
+    /// The buffer must not be charged to a query: it outlives it.
+    void keep(const PageKey& key, BufferPtr page, int64_t memory_limit);
 
     uint64_t bytes() const;
 
@@ -53,6 +54,7 @@ private:
         BufferPtr page;
         uint64_t used = 0;  // the statement that used it last
     };
+    uint64_t most(int64_t memory_limit) const;
     bool make_room(uint64_t bytes, uint64_t most);
 
     const uint64_t most_;

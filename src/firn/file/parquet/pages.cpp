@@ -111,7 +111,8 @@ PageWalker::Content PageWalker::decompressed(const Page& page, size_t levels) {
     decompressor_->check_size(in, size - levels);
     auto& cache = PageCache::instance();
     const auto& tracker = MemoryTracker::current();
-    const bool keep = !key_.file.empty() && cache.wants(key_, size, tracker ? tracker->limit() : 0);
+    const int64_t limit = tracker ? tracker->limit() : 0;
+    const bool keep = !key_.file.empty() && cache.wants(key_, size, limit);
     MutableBufferPtr out;
     if (keep) {
         const MemoryTracker::Scope uncharged(nullptr);
@@ -122,7 +123,7 @@ PageWalker::Content PageWalker::decompressed(const Page& page, size_t levels) {
     std::copy_n(page.body.begin, levels, out->mutable_as<uint8_t>());
     decompressor_->decompress(in, {out->mutable_as<uint8_t>() + levels, size - levels});
     count_event(ProfileEvent::ParquetDecompressedBytes, size);
-    if (keep) cache.keep(key_, out);
+    if (keep) cache.keep(key_, out, limit);
     const auto* begin = out->as<uint8_t>();
     return {{begin, begin + size}, std::move(out)};
 }

@@ -11,7 +11,7 @@ constexpr uint64_t kPage = 100'000;
 bool ask(PageCache& cache, uint64_t offset, int64_t limit = 0, const char* file = "a") {
     const PageKey key{file, offset};
     if (cache.find(key)) return true;
-    if (cache.wants(key, kPage, limit)) cache.keep(key, Buffer::allocate(kPage));
+    if (cache.wants(key, kPage, limit)) cache.keep(key, Buffer::allocate(kPage), limit);
     return false;
 }
 
@@ -59,6 +59,16 @@ TEST(PageCache, AMemoryLimitMakesItSmaller) {
     cache.begin_statement(true);
     for (int round = 0; round < 2; ++round) ask(cache, 99, 8 << 20);
     EXPECT_LE(cache.bytes(), 1U << 20);
+}
+
+TEST(PageCache, HoldsItsLimitWithManyWorkers) {
+    PageCache cache(10 * kPage);
+    const auto key = [](uint64_t page) { return PageKey{"a", page}; };
+    for (uint64_t page = 0; page < 50; ++page) EXPECT_FALSE(cache.wants(key(page), kPage, 0));
+    for (uint64_t page = 0; page < 50; ++page) EXPECT_TRUE(cache.wants(key(page), kPage, 0));
+    for (uint64_t page = 0; page < 50; ++page) cache.keep(key(page), Buffer::allocate(kPage), 0);
+    EXPECT_GT(cache.bytes(), 8 * kPage);
+    EXPECT_LE(cache.bytes(), 10 * kPage);
 }
 
 TEST(PageCache, CanBeDoneWithout) {
