@@ -199,7 +199,7 @@ def test_every_fixture_of_glue():
 
 
 def test_every_fixture_of_nessie():
-    """All that Nessie takes: it knows no tables of format version 3."""
+    """All that Nessie takes: it knows no tables of format version 3, no compressed metadata and no partitioning by nested fields."""
     url = NESSIE.url()
     prefix = nessie_prefix()
     request(f"{url}/iceberg/v1/{prefix}/namespaces", {"namespace": ["every"], "properties": {}})
@@ -210,9 +210,9 @@ def test_every_fixture_of_nessie():
             taken.append(name)
         except AssertionError:
             refused.append(name)
-    version = {name: json.load(open(f"{FIXTURES}/{name}.expected.json"))["format_version"] for name in refused}
-    print("Nessie refuses:", ", ".join(f"{name} (v{v})" for name, v in version.items()), flush=True)
-    assert all(v == 3 for v in version.values()), version
+    older = [name for name in refused if json.load(open(f"{FIXTURES}/{name}.expected.json"))["format_version"] < 3]
+    print("Nessie refuses:", ", ".join(refused), flush=True)
+    assert older == ["part_nested_source", "snap_gzip_metadata"], older
     each_by_name("Nessie", nessie_database(f"{url}/iceberg/"), "n.`every.{name}`", taken)
 
 

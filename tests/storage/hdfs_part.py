@@ -58,6 +58,7 @@ def hdfs_faults(suite, http_port):
     names.header = lambda name, value: value.replace(f"{location.hostname}:{location.port}", f"127.0.0.1:{data.port}") if name.lower() == "location" else value
     sql = f"SELECT sum(length(toString(tuple(*)))) FROM icebergHDFS('webhdfs://127.0.0.1:{names.port}/warehouse/fixtures/file_parquet_row_groups')"
     suite.faults("hdfs, data node", data, sql, "HDFS_ERROR", "http_receive_timeout = 1", data="/data/")
+    suite.ask(sql)
     suite.check("hdfs: both nodes are asked", names.log and data.log, f"{names.log} {data.log}")
     suite.faults("hdfs, name node", names, sql, "HDFS_ERROR", "http_receive_timeout = 1")
     names.close()
