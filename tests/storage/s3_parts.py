@@ -7,6 +7,7 @@ import tempfile
 import pyarrow as pa
 import pyarrow.parquet
 
+from caches import s3_caches
 from fault_proxy import Fault, FaultProxy
 from servers import S3_KEY, S3_SECRET, Service, certificate_of
 from stores import S3, put_folder
@@ -185,6 +186,7 @@ def part_seaweedfs(suite, work, tables):
         s3_tls(suite, port, work)
         s3_round_trips(suite, port)
         changed_object(suite, s3, port, work)
+        s3_caches(suite, s3, port, work)
         suite.examples("storage.md", "s3", {"http://127.0.0.1:9000": f"http://127.0.0.1:{port}", "key id": S3_KEY, "secret key": S3_SECRET})
         suite.fixtures("seaweedfs", f"icebergS3('{base}/{{name}}', '{S3_KEY}', '{S3_SECRET}'{{inner}})", tables)
     finally:

@@ -5,6 +5,7 @@
 namespace firn {
 namespace {
 thread_local QueryContext* current_context = nullptr;
+std::array<std::atomic<uint64_t>, kProfileEvents> process_events{};
 
 struct EventText {
     std::string_view name;
@@ -22,6 +23,18 @@ std::string_view profile_event_name(ProfileEvent event) noexcept {
 }
 std::string_view profile_event_description(ProfileEvent event) noexcept {
     return kEventTexts[static_cast<size_t>(event)].description;
+}
+
+uint64_t process_event_count(ProfileEvent event) noexcept {
+    return process_events[static_cast<size_t>(event)].load(std::memory_order_relaxed);
+}
+
+void QueryContext::add_to_process() const noexcept {
+    for (size_t i = 0; i < kProfileEvents; ++i) {
+        // The longest chain of requests is no sum.
+        if (static_cast<ProfileEvent>(i) == ProfileEvent::StorageDependentRequests) continue;
+        process_events[i].fetch_add(events_[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
 }
 
 void QueryContext::check_cancelled() const {

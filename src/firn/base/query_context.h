@@ -22,6 +22,8 @@ enum class ProfileEvent : uint32_t {
 constexpr size_t kProfileEvents = static_cast<size_t>(ProfileEvent::Count);
 std::string_view profile_event_name(ProfileEvent event) noexcept;
 std::string_view profile_event_description(ProfileEvent event) noexcept;
+/// Sum over all work of the process that has ended.
+uint64_t process_event_count(ProfileEvent event) noexcept;
 
 class QueryContext {
 public:
@@ -43,6 +45,14 @@ public:
     uint64_t count(ProfileEvent event) const noexcept {
         return events_[static_cast<size_t>(event)].load(std::memory_order_relaxed);
     }
+
+    /// Adds the counters to those of the process; once, when the work has ended.
+    void add_to_process() const noexcept;
+
+    /// The cache on disk that reads of remote objects go through: its number among storage::filesystem_caches(); -1: none.
+    /// Set before the work begins, as is whether it only serves what it has.
+    int filesystem_cache = -1;
+    bool filesystem_cache_read_only = false;
 
     /// Asks the query to stop; safe to call from any thread and from a signal handler.
     void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }

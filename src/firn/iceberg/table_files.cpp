@@ -39,7 +39,7 @@ private:
 };
 
 std::string version_key(const storage::ObjectInfo& info, std::string_view what) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}", info.path, info.size, info.modified_us, info.etag, what);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", info.path, info.size, info.modified_us, info.etag, info.table, what);
 }
 
 template <typename T>
@@ -71,9 +71,10 @@ std::shared_ptr<const T> load(const storage::ObjectStore& store, const storage::
     });
 }
 
-storage::ObjectInfo named(std::string path, int64_t length = 0) {
+storage::ObjectInfo named(const TableMetadata& table, std::string path, int64_t length = 0) {
     storage::ObjectInfo info;
     info.path = std::move(path);
+    info.table = table.table_uuid;
     info.size = static_cast<uint64_t>(std::max<int64_t>(0, length));
     return info;
 }
@@ -103,7 +104,7 @@ TableFiles TableFiles::of(std::shared_ptr<storage::ObjectStore> store, std::stri
 std::shared_ptr<const ManifestList> TableFiles::manifest_list(const Snapshot& snapshot) const {
     if (snapshot.manifest_list.empty()) return ManifestList::of_paths(snapshot.manifests, snapshot.snapshot_id);
     const std::string path = paths_->resolve(snapshot.manifest_list);
-    return load<ManifestList>(*store_, named(path), cache_, "manifest list", kMaxManifestBytes,
+    return load<ManifestList>(*store_, named(*metadata_, path), cache_, "manifest list", kMaxManifestBytes,
                               [&](std::string_view bytes) {
                                   auto list = parse_manifest_list(bytes, path);
                                   const size_t memory = list->memory_bytes();
@@ -116,7 +117,7 @@ std::shared_ptr<const Manifest> TableFiles::manifest(const ManifestFile& entry) 
     const auto inherited = ManifestInheritance::of(entry);
     const std::string what = fmt::format("manifest {} {} {} {}", inherited.sequence_number, inherited.snapshot_id,
                                          inherited.spec_id, inherited.first_row_id.value_or(-1));
-    return load<Manifest>(*store_, named(path, entry.length), cache_, what, kMaxManifestBytes,
+    return load<Manifest>(*store_, named(*metadata_, path, entry.length), cache_, what, kMaxManifestBytes,
                           [&](std::string_view bytes) {
                               count_event(ProfileEvent::IcebergManifestFilesRead);
                               auto manifest = parse_manifest(bytes, path, inherited);

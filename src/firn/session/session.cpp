@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "firn/session/cache_statements.h"
 #include "firn/session/statement_run.h"
 #include "firn/storage/configuration.h"
 #include "firn/table/catalog.h"
@@ -15,6 +16,7 @@ Session::~Session() = default;
 void Session::configure(const std::string& file) {
     const storage::ConfigurationNode configuration = storage::read_configuration(file);
     catalog_->configure(configuration);
+    configure_caches(configuration);
     const auto* profiles = configuration.child("profiles");
     if (const auto* profile = profiles ? profiles->child("default") : nullptr)
         for (const auto& setting : profile->children)
@@ -56,6 +58,7 @@ void Session::run(const sql::Statement& statement, const std::function<void(std:
         running_context_ = std::move(context);
     };
     const auto finish = [&] {
+        out.context->add_to_process();
         running_.store(nullptr);
         while (cancelling_.load() > 0)
             std::this_thread::yield();  // whoever still holds the context; no lock in signals

@@ -43,7 +43,7 @@ public:
     Session& operator=(const Session&) = delete;
 
     Settings& settings() noexcept { return settings_; }
-    /// Named collections, disks and settings (profiles.default) of a configuration file. The errors of
+    /// Named collections, disks, caches and settings (profiles.default) of a configuration file. The errors of
     /// storage::read_configuration, BAD_ARGUMENTS.
     void configure(const std::string& file);
     /// Of queries without FORMAT.

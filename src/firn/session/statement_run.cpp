@@ -13,6 +13,7 @@
 #include "firn/base/error.h"
 #include "firn/file/parquet/page_cache.h"
 #include "firn/plan/optimizer.h"
+#include "firn/session/cache_statements.h"
 #include "firn/sql/printer.h"
 #include "firn/table/catalog.h"
 #include "firn/vector/builder.h"
@@ -122,6 +123,9 @@ void StatementRun::build_context() {
         report_.context->set_deadline(begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                    std::chrono::duration<double>(timeout)));
     file::pq::PageCache::instance().begin_statement(settings_.get_bool("use_uncompressed_cache"));
+    report_.context->filesystem_cache = filesystem_cache_of(settings_);
+    report_.context->filesystem_cache_read_only =
+        settings_.get_bool("read_from_filesystem_cache_if_exists_otherwise_bypass_cache");
     const std::string zone = settings_.get_string("session_timezone");
     functions_.time_zone = zone.empty() ? "UTC" : zone;
     functions_.now_us =
@@ -203,6 +207,8 @@ void StatementRun::run() {
             session_.catalog_->current_database = name;
             return;
         }
+        case sql::StatementKind::System:
+            return run_system(static_cast<const sql::OtherStatement&>(statement_), *session_.catalog_);
         default:
             fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables yet: this statement is not supported: {}",
                  sql::format_statement(statement_, {.hide_secrets = true}));

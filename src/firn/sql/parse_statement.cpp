@@ -450,6 +450,7 @@ StatementPtr Parser::parse_system() {
     }
     expected("SYSTEM command");
     if (system->command.empty()) syntax_error();
+    if (at(TokenType::String)) system->argument = parse_string();
     return system;
 }
 

@@ -430,6 +430,7 @@ void Printer::other(const OtherStatement& statement) {
         *this << "CHECK TABLE " << table_name(statement.table);
     } else if (statement.kind == StatementKind::System) {
         *this << "SYSTEM " << statement.command;
+        if (statement.argument) *this << " " << quote_string(*statement.argument);
     } else {
         *this << "KILL " << statement.command << " WHERE ";
         expr(*statement.where);

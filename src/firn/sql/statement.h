@@ -334,6 +334,7 @@ struct NamedCollectionStatement : Statement {
 struct OtherStatement : Statement {
     explicit OtherStatement(StatementKind kind) : Statement(kind) {}
     std::string command;  // "DROP QUERY CACHE" of SYSTEM DROP QUERY CACHE: upper case, one blank between words
+    std::optional<std::string> argument;  // 'name' of SYSTEM DROP FILESYSTEM CACHE 'name'
     TableName table;
     ExprPtr where;
     bool sync = false, test = false;

@@ -63,6 +63,7 @@ public:
     [[noreturn]] void fail_reply(const HttpReply& reply, std::string_view path, std::string_view doing) const override;
     void count_read(uint64_t bytes, uint64_t microseconds) const override;
     ErrorCode error_code() const override { return ErrorCode::AZURE_BLOB_STORAGE_ERROR; }
+    std::string service() const override { return "azure " + options_.account_url; }
 
 private:
     HttpRequest request(std::string method, std::string_view path, std::string query = {},

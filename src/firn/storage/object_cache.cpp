@@ -1,43 +1,97 @@
 #include "firn/storage/object_cache.h"
 
+#include <algorithm>
+
+#include <unistd.h>
+
 #include "firn/storage/remote_store.h"
 
 namespace firn::storage {
-
 namespace {
-constexpr size_t kObjectCacheBytes = size_t{128} << 20;
-}  // namespace
 
-BufferPtr ObjectCache::find(const std::string& key) {
-    std::lock_guard lock(mutex_);
-    const auto found = index_.find(key);
-    if (found == index_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, found->second);
-    return found->second->second;
+constexpr size_t kMostBytes = size_t{512} << 20;
+constexpr size_t kShareOfMachine = 16;
+
+size_t default_bytes() {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    if (pages <= 0 || page <= 0) return kMostBytes;
+    return std::min(kMostBytes, static_cast<size_t>(pages) / kShareOfMachine * static_cast<size_t>(page));
 }
 
-void ObjectCache::insert(const std::string& key, BufferPtr bytes) {
+}  // namespace
+
+ObjectCache::Found ObjectCache::find(const std::string& key, ByteRange range) {
     std::lock_guard lock(mutex_);
-    if (const auto found = index_.find(key); found != index_.end()) {
-        bytes_ -= found->second->second->size();
-        entries_.erase(found->second);
-        index_.erase(found);
+    const auto found = index_.find(key);
+    if (found == index_.end()) return {};
+    const auto at = found->second.upper_bound(range.offset);
+    if (at == found->second.begin()) return {};
+    const Entries::iterator entry = std::prev(at)->second;
+    const uint64_t inside = range.offset - entry->offset;
+    if (inside >= entry->bytes->size() || range.length > entry->bytes->size() - inside) return {};
+    entries_.splice(entries_.begin(), entries_, entry);
+    if (inside == 0 && range.length == entry->bytes->size()) return {entry->bytes, entry->etag};
+    return {Buffer::wrap(entry->bytes->data() + inside, range.length, entry->bytes), entry->etag};
+}
+
+std::vector<CoveredPart> ObjectCache::parts(const std::string& key, ByteRange range) const {
+    std::lock_guard lock(mutex_);
+    const auto found = index_.find(key);
+    return covered_parts(found == index_.end() ? Segments{} : found->second, range, length_of);
+}
+
+void ObjectCache::insert(const std::string& key, std::string_view etag, uint64_t offset, const BufferPtr& bytes) {
+    std::lock_guard lock(mutex_);
+    if (bytes->size() == 0 || bytes->size() > limit_bytes_) return;
+    Segments& segments = index_[key];
+    for (const CoveredPart& part : covered_parts(segments, {offset, bytes->size()}, length_of)) {
+        if (part.there) continue;
+        BufferPtr kept = bytes;
+        if (part.range.length < bytes->size()) {
+            // Of its own: a view would keep the whole of what is there twice.
+            const MemoryTracker::Scope uncharged(nullptr);
+            auto copy = Buffer::allocate(part.range.length);
+            std::copy_n(bytes->data() + (part.range.offset - offset), part.range.length, copy->mutable_data());
+            kept = std::move(copy);
+        }
+        bytes_ += kept->size();
+        entries_.push_front({key, std::string(etag), part.range.offset, std::move(kept)});
+        segments[part.range.offset] = entries_.begin();
     }
-    bytes_ += bytes->size();
-    entries_.emplace_front(key, std::move(bytes));
-    index_[key] = entries_.begin();
-    while (bytes_ > limit_bytes_ && entries_.size() > 1) {
-        bytes_ -= entries_.back().second->size();
-        index_.erase(entries_.back().first);
+    shrink_to(limit_bytes_);
+}
+
+void ObjectCache::shrink_to(size_t bytes) {
+    while (bytes_ > bytes) {
+        const Entry& last = entries_.back();
+        bytes_ -= last.bytes->size();
+        const auto object = index_.find(last.key);
+        object->second.erase(last.offset);
+        if (object->second.empty()) index_.erase(object);
         entries_.pop_back();
     }
 }
 
+void ObjectCache::forget(const std::string& key) {
+    std::lock_guard lock(mutex_);
+    const auto found = index_.find(key);
+    if (found == index_.end()) return;
+    for (const auto& [offset, entry] : found->second) {
+        bytes_ -= entry->bytes->size();
+        entries_.erase(entry);
+    }
+    index_.erase(found);
+}
+
 void ObjectCache::clear() {
     std::lock_guard lock(mutex_);
-    entries_.clear();
-    index_.clear();
-    bytes_ = 0;
+    shrink_to(0);
+}
+
+void ObjectCache::set_limit(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    limit_bytes_ = bytes;
+    shrink_to(bytes);
 }
 
 size_t ObjectCache::bytes() const {
@@ -45,9 +99,14 @@ size_t ObjectCache::bytes() const {
     return bytes_;
 }
 
+size_t ObjectCache::entries() const {
+    std::lock_guard lock(mutex_);
+    return entries_.size();
+}
+
 ObjectCache& object_cache() {
-    static ObjectCache cache(kObjectCacheBytes);
-    return cache;
+    static ObjectCache* const cache = new ObjectCache(default_bytes());  // never freed: an exit need not wait for that
+    return *cache;
 }
 
 void drop_object_cache() { object_cache().clear(); }

@@ -31,6 +31,9 @@ struct ObjectInfo {
     uint64_t size = 0;        ///< bytes
     int64_t modified_us = 0;  ///< last modification, microseconds since 1970-01-01 UTC
     std::string etag;         ///< changes whenever the bytes may have changed; opaque
+    /// Where no etag is known: of which table (its uuid) this is an immutable file, so that it is another object under that
+    /// path when the table was made anew. For caches; empty: not known.
+    std::string table;
 };
 
 /// An object opened for reading. Stays readable for as long as the handle lives.

@@ -9,10 +9,11 @@
 
 namespace firn::storage {
 
-/// Bytes of one request, asked for ahead of their use.
+/// Bytes of one request, asked for ahead of their use; or of a cache, where they are.
 class RemotePiece {
 public:
-    RemotePiece(std::shared_ptr<const RemoteStore> store, ByteRange range) : store_(std::move(store)), range_(range) {}
+    RemotePiece(std::shared_ptr<const RemoteStore> store, const ObjectInfo& info, ByteRange range, std::string etag)
+        : store_(std::move(store)), info_(info), range_(range), etag_(std::move(etag)) {}
 
     const ByteRange& range() const { return range_; }
     /// Waits for the bytes. Any thread, any number of times; an error is thrown each time.
@@ -20,11 +21,22 @@ public:
 
 private:
     friend class RemoteFile;
+    /// Asks the service for the bytes.
+    void send();
+    bool is_small() const { return info_.size <= kWholeObject; }
+
     std::shared_ptr<const RemoteStore> store_;
+    const ObjectInfo& info_;  // of the file, which outlives its pieces' use
     ByteRange range_;
+    std::string etag_;                 // that the object must have; may be empty
+    FilesystemCache* disk_ = nullptr;  // that has the bytes, it seems; else they were asked for
+    std::optional<FilesystemCache::Object> object_;
     std::mutex mutex_;
     MutableBufferPtr buffer_;
+    std::shared_ptr<const void> charge_;  // of the buffer, to the query that sent the request
     BufferPtr done_;
+    BufferPtr fresh_;  // done, and not in the caches yet
+    bool from_disk_ = false;
     std::exception_ptr error_;
     std::string etag_seen_;                   // once done
     std::unique_ptr<HttpExchange> exchange_;  // after buffer_, so that it ends before the buffer goes
@@ -57,9 +69,18 @@ private:
     std::string etag() const;
     /// Remembers the first etag; fails for another than it: the object was replaced.
     void saw_etag(std::string_view seen) const;
-    /// Waits for a piece of this object as it was at first.
+    /// Waits for a piece of this object as it was at first, and keeps it in the caches.
     const BufferPtr& bytes_of(RemotePiece& piece) const;
     std::string cache_key() const;
+    /// A piece for each part of the range that a cache has; the other parts go to `missing`.
+    std::vector<std::shared_ptr<RemotePiece>> cached_pieces(ByteRange range, std::vector<ByteRange>& missing) const;
+    /// Of the cache in memory; null where it does not have all of the range.
+    BufferPtr find_in_memory(ByteRange range) const;
+    /// Whether a cache had all of it.
+    bool read_cached(uint64_t offset, std::span<uint8_t> out) const;
+    void keep(uint64_t offset, const BufferPtr& bytes, bool from_disk) const;
+    /// Drops what caches have of an object that was replaced.
+    void forget_cached() const;
 
     std::shared_ptr<const RemoteStore> store_;
     ObjectInfo info_;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/base/query_context.h"
 #include "firn/storage/remote_file.h"
 
 namespace firn::storage {
@@ -117,7 +118,27 @@ std::string RemoteStore::read_all(std::string_view path, uint64_t limit) const {
     }
 }
 
+std::optional<FilesystemCache::Object> RemoteStore::cached_object(const ObjectInfo& info) const {
+    if (info.etag.empty() && info.table.empty()) return std::nullopt;
+    const std::string version = info.etag.empty() ? "table " + info.table : "etag " + info.etag;
+    return FilesystemCache::Object{service() + "\n" + info.path + "\n" + version, info.size};
+}
+
 std::string RemoteStore::read_all(const ObjectInfo& known, uint64_t limit) const {
+    FilesystemCache* const cache = current_filesystem_cache();
+    auto object = cache ? cached_object(known) : std::nullopt;
+    if (!object || known.size > limit) return read_all_now(known, limit);
+    const auto found = known.size ? cache->read(*object, {0, known.size}) : cache->read_whole(object->key, limit);
+    if (found) return std::string(found->bytes->data(), found->bytes->size());
+    std::string bytes = read_all_now(known, limit);
+    count_event(ProfileEvent::CachedReadBufferReadFromSourceBytes, bytes.size());
+    if (object->size == 0) object->size = bytes.size();
+    const bool writes = !QueryContext::current() || !QueryContext::current()->filesystem_cache_read_only;
+    if (writes && bytes.size() == object->size) cache->write(*object, known.etag, 0, as_bytes(bytes));
+    return bytes;
+}
+
+std::string RemoteStore::read_all_now(const ObjectInfo& known, uint64_t limit) const {
     if (known.size == 0 || known.size > limit) return read_all(known.path, limit);
     std::string bytes(known.size, '\0');
     HttpRequest request = read_request(known.path, std::nullopt, "");

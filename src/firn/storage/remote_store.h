@@ -1,8 +1,9 @@
 // What object stores behind HTTP have in common: files read by ranges, ahead of use and in parallel, and small ones whole.
 //
 // An object is opened without a request where its size is known. The first reply's etag is asked for in all later ones, so
-// that one open file is one version of the object. Objects up to kWholeObject bytes are fetched whole by the first read
-// and kept for a while in memory for all readers; larger ones are read as asked, big ranges in several requests at once.
+// that one open file is one version of the object. Objects up to kWholeObject bytes are fetched whole by the first read;
+// larger ones are read as asked, big ranges in several requests at once. What was read is kept for all readers: in memory,
+// or, where the query uses a cache on disk, there (small objects in both).
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "firn/base/error.h"
+#include "firn/storage/filesystem_cache.h"
 #include "firn/storage/http.h"
 #include "firn/storage/object_store.h"
 
@@ -58,8 +60,15 @@ public:
     virtual ObjectInfo info_of(std::string_view path, const HttpReply& reply) const;
     virtual void count_read(uint64_t bytes, uint64_t microseconds) const = 0;
     virtual ErrorCode error_code() const = 0;
+    /// Names the service and nothing of who reads: what is kept on disk is found again by other processes with other keys.
+    virtual std::string service() const = 0;
+
+    /// The object for a cache on disk; nothing where its version is not known.
+    std::optional<FilesystemCache::Object> cached_object(const ObjectInfo& info) const;
 
 private:
+    std::string read_all_now(const ObjectInfo& known, uint64_t limit) const;
+
     HttpClient client_;
     std::string identity_;
 };
@@ -72,7 +81,7 @@ int64_t iso_date_us(std::string_view text);
 /// A name for caches that no store had before.
 std::string unshared_identity();
 
-/// Forgets the small objects that are kept in memory.
+/// Forgets the objects that are kept in memory.
 void drop_object_cache();
 
 }  // namespace firn::storage

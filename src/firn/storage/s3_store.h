@@ -50,6 +50,7 @@ public:
     [[noreturn]] void fail_reply(const HttpReply& reply, std::string_view path, std::string_view doing) const override;
     void count_read(uint64_t bytes, uint64_t microseconds) const override;
     ErrorCode error_code() const override { return ErrorCode::S3_ERROR; }
+    std::string service() const override { return options_.scheme + " " + options_.endpoint.origin; }
 
 private:
     /// A request that signs itself at each try, follows the bucket to its region and renews expired credentials.

@@ -1,10 +1,13 @@
 #include "firn/table/catalog.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/base/query_context.h"
 #include "firn/functions/function.h"
 #include "firn/sql/printer.h"
 #include "firn/storage/local_store.h"
@@ -16,6 +19,15 @@ namespace firn::table {
 namespace {
 
 constexpr size_t kCacheBytes = size_t{512} << 20;
+constexpr uint64_t kLongestPeriodMs = uint64_t{1'000} * 24 * 3'600 * 1'000;  // a thousand days
+
+size_t whole_number(std::string_view name, const std::string& text) {
+    size_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size())
+        fail(ErrorCode::BAD_ARGUMENTS, "Configuration: {} must be a whole number, and is '{}'", name, text);
+    return number;
+}
 
 std::string literal_text(const sql::Literal& literal) {
     return literal.kind == sql::Literal::Kind::String ? literal.text : sql::format_literal(literal);
@@ -59,8 +71,7 @@ std::shared_ptr<const LakeDatabase> make_lake_database(const sql::CreateDatabase
                                           engine_full);
 }
 
-std::shared_ptr<const plan::Source> open_table(const TableEntry& entry, const Settings& settings,
-                                               const Catalog& catalog) {
+TableCall call_of(const TableEntry& entry, const Settings& settings, const Catalog& catalog) {
     TableCall call;
     call.arguments = entry.arguments;
     call.settings = settings;
@@ -68,8 +79,15 @@ std::shared_ptr<const plan::Source> open_table(const TableEntry& entry, const Se
     for (const auto& [name, value] : entry.settings) call.set(name, value);
     call.name = function_of_engine(entry.engine, catalog, call.disk);
     if (storage_of_function(call.name)) call.apply_collection();
+    return call;
+}
+
+std::shared_ptr<const plan::Source> open_table(const TableCall& call) {
     return (*find_table_function(call.name))(call);
 }
+
+/// Of a table's work beside the statements; a database's all begin with that of the empty table name.
+std::string background_name(const std::string& database, const std::string& table) { return database + "\n" + table; }
 
 class Resolver : public plan::TableResolver {
 public:
@@ -96,7 +114,7 @@ public:
         const TableEntry* entry = catalog_.find(name, table);
         if (!entry) return std::nullopt;
         if (entry->view) return plan::ResolvedTable{nullptr, entry->view};
-        return plan::ResolvedTable{open_table(*entry, settings_, catalog_), nullptr};
+        return plan::ResolvedTable{open_table(call_of(*entry, settings_, catalog_)), nullptr};
     }
 
     std::shared_ptr<const plan::Source> resolve_table_function(
@@ -144,6 +162,8 @@ void Catalog::configure(const storage::ConfigurationNode& configuration) {
     if (const auto* storage = configuration.child("storage_configuration"))
         if (const auto* disks = storage->child("disks"))
             for (const auto& node : disks->children) disks_.insert_or_assign(node.name, Disk::of(node));
+    if (const std::string threads = configuration.child_text("iceberg_background_schedule_pool_size"); !threads.empty())
+        background_.set_threads(whole_number("iceberg_background_schedule_pool_size", threads));
 }
 
 const Disk& Catalog::disk(const std::string& name) const {
@@ -237,6 +257,7 @@ void Catalog::create_database(const sql::CreateDatabaseStatement& statement, pla
 void Catalog::drop_database(const std::string& name, bool if_exists) {
     if (name == "system" || name == "default") fail(ErrorCode::BAD_ARGUMENTS, "Database {} cannot be dropped", name);
     lakes_.erase(name);
+    background_.remove_all(background_name(name, ""));
     if (databases_.erase(name) == 0 && !if_exists)
         fail(ErrorCode::UNKNOWN_DATABASE, "Database {} does not exist", name);
 }
@@ -255,8 +276,8 @@ std::map<std::string, TableEntry>& tables_of(std::map<std::string, std::map<std:
 
 void Catalog::create_table(const sql::CreateTableStatement& statement, const Settings& settings,
                            plan::AnalyzerContext& context) {
-    auto& tables =
-        tables_of(databases_, *this, statement.table.database.empty() ? current_database : statement.table.database);
+    const std::string& database = statement.table.database.empty() ? current_database : statement.table.database;
+    auto& tables = tables_of(databases_, *this, database);
     if (tables.contains(statement.table.table) && !statement.or_replace) {
         if (statement.if_not_exists) return;
         fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.table.display());
@@ -275,14 +296,25 @@ void Catalog::create_table(const sql::CreateTableStatement& statement, const Set
     for (const auto& [name, value] : engine.settings) entry.settings.emplace_back(name, literal_text(value));
     for (const auto& change : statement.storage.settings)
         entry.settings.emplace_back(change.name, literal_text(change.value));
-    open_table(entry, settings, *this);  // a table that cannot be read is refused now
+    const TableCall call = call_of(entry, settings, *this);
+    open_table(call);  // a table that cannot be read is refused now
     tables[statement.table.table] = std::move(entry);
+    const std::string name = background_name(database, statement.table.table);
+    background_.remove(name);
+    const uint64_t period = call.settings.get_uint("iceberg_metadata_async_prefetch_period_ms");
+    if (period == 0 || !call.name.starts_with("iceberg")) return;
+    const IcebergPlace place = iceberg_place(call);
+    if (!place.cache) return;
+    background_.add(name, std::chrono::milliseconds(std::min(period, kLongestPeriodMs)), [place] {
+        place.prefetch();
+        count_event(ProfileEvent::IcebergMetadataPrefetches);
+    });
 }
 
 void Catalog::create_view(const sql::CreateViewStatement& statement) {
     if (statement.materialized) fail(ErrorCode::NOT_IMPLEMENTED, "Materialized views are not there yet");
-    auto& tables =
-        tables_of(databases_, *this, statement.view.database.empty() ? current_database : statement.view.database);
+    const std::string& database = statement.view.database.empty() ? current_database : statement.view.database;
+    auto& tables = tables_of(databases_, *this, database);
     if (tables.contains(statement.view.table) && !statement.or_replace) {
         if (statement.if_not_exists) return;
         fail(ErrorCode::TABLE_ALREADY_EXISTS, "Table {} already exists", statement.view.display());
@@ -292,10 +324,12 @@ void Catalog::create_view(const sql::CreateViewStatement& statement) {
     entry.create_query = sql::format_statement(statement, {.multi_line = true, .hide_secrets = true});
     entry.view = statement.query;
     tables[statement.view.table] = std::move(entry);
+    background_.remove(background_name(database, statement.view.table));
 }
 
 void Catalog::drop_table(const sql::TableName& name, bool if_exists, bool view_only) {
-    auto& tables = tables_of(databases_, *this, name.database.empty() ? current_database : name.database);
+    const std::string& database = name.database.empty() ? current_database : name.database;
+    auto& tables = tables_of(databases_, *this, database);
     const auto found = tables.find(name.table);
     if (found == tables.end()) {
         if (if_exists) return;
@@ -303,6 +337,12 @@ void Catalog::drop_table(const sql::TableName& name, bool if_exists, bool view_o
     }
     if (view_only && !found->second.view) fail(ErrorCode::BAD_ARGUMENTS, "{} is a table, not a view", name.display());
     tables.erase(found);
+    background_.remove(background_name(database, name.table));
+}
+
+void Catalog::forget_metadata() const {
+    cache_->clear(iceberg::MetadataCache::Kind::Metadata);
+    for (const auto& [name, lake] : lakes_) lake->forget();
 }
 
 std::vector<plan::TableFunctionArgument> constant_arguments(const std::vector<sql::ExprPtr>& arguments,

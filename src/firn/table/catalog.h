@@ -13,6 +13,7 @@
 #include "firn/plan/analyzer.h"
 #include "firn/sql/statement.h"
 #include "firn/storage/object_store.h"
+#include "firn/table/background_schedule.h"
 #include "firn/table/disk.h"
 #include "firn/table/lake_database.h"
 #include "firn/table/named_collections.h"
@@ -56,7 +57,8 @@ public:
     /// A resolver for one statement. `settings` must outlive it.
     std::unique_ptr<plan::TableResolver> resolver(const Settings& settings) const;
 
-    /// Named collections and disks of a configuration file. BAD_ARGUMENTS for a disk that makes no sense.
+    /// Named collections, disks and the threads of background work of a configuration file. BAD_ARGUMENTS for what makes
+    /// no sense.
     void configure(const storage::ConfigurationNode& configuration);
     NamedCollections& collections() { return collections_; }
     const NamedCollections& collections() const { return collections_; }
@@ -64,6 +66,9 @@ public:
     const Disk& disk(const std::string& name) const;
 
     const std::shared_ptr<iceberg::MetadataCache>& cache() const { return cache_; }
+    /// Drops cached metadata of tables, so that the next statements ask their catalogs and storages.
+    void forget_metadata() const;
+    const BackgroundSchedule& background() const { return background_; }
     const std::shared_ptr<storage::ObjectStore>& store() const { return store_; }
 
 private:
@@ -73,6 +78,7 @@ private:
     std::shared_ptr<storage::ObjectStore> store_;
     NamedCollections collections_;
     std::map<std::string, Disk> disks_;
+    BackgroundSchedule background_;
 };
 
 /// How the statement's caller evaluates constant arguments.

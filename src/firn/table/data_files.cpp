@@ -30,8 +30,8 @@ file::Format format_of(const iceberg::FileRef& file) {
 constexpr uint64_t kFooterAhead = 64 << 10;  // as readers of columnar files begin with
 
 std::string footer_key(const iceberg::TableFiles& table, const storage::ObjectInfo& info) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\nfooter", table.store().identity(), info.path, info.size, info.modified_us,
-                       info.etag);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\nfooter", table.store().identity(), info.path, info.size,
+                       info.modified_us, info.etag, info.table);
 }
 
 /// A manifest may be wrong about a file's size; what is read by it is then no file of its format.
@@ -56,6 +56,7 @@ std::shared_ptr<const file::DataFile> open_remote(const iceberg::TableFiles& tab
 storage::ObjectInfo known_of(const iceberg::TableFiles& table, const iceberg::FileRef& file) {
     storage::ObjectInfo known;
     known.path = table.paths().resolve(file.path());
+    known.table = table.metadata().table_uuid;
     known.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
     return known;
 }
@@ -83,10 +84,12 @@ std::shared_ptr<const file::DataFile> open_file(const iceberg::TableFiles& table
         return table.store().is_remote() ? open_remote(table, opened, format) : file::open_data_file(opened, format);
     };
     if (!table.cache()) return open();
-    return table.cache()->get<file::DataFile>(footer_key(table, opened->info()), [&] {
+    const auto load = [&] {
         const size_t kept = table.store().is_remote() ? kFooterBytes + kFooterAhead : kFooterBytes;
         return std::pair(open(), kept);
-    });
+    };
+    return table.cache()->get<file::DataFile>(footer_key(table, opened->info()), load,
+                                              iceberg::MetadataCache::Kind::Footer);
 }
 
 }  // namespace firn::table

@@ -1,9 +1,11 @@
 #include "firn/table/lake_database.h"
 
 #include "firn/base/error.h"
+#include "firn/base/query_context.h"
 #include "firn/catalog/table_storage.h"
 #include "firn/iceberg/path_resolver.h"
 #include "firn/sql/printer.h"
+#include "firn/table/iceberg_place.h"
 #include "firn/table/iceberg_source.h"
 
 namespace firn::table {
@@ -26,13 +28,18 @@ LakeDatabase::LakeDatabase(std::string name, catalog::CatalogOptions options, st
       engine_full_(std::move(engine_full)),
       catalog_(catalog::make_catalog(options_)) {}
 
-std::optional<LakeDatabase::Found> LakeDatabase::find(const std::string& table, uint64_t staleness_ms) const {
+std::optional<LakeDatabase::Found> LakeDatabase::find(const std::string& table,
+                                                      std::chrono::milliseconds staleness) const {
     const auto now = std::chrono::steady_clock::now();
-    if (staleness_ms > 0) {
+    if (staleness.count() > 0) {
         std::lock_guard lock(mutex_);
         const auto kept = found_.find(table);
-        if (kept != found_.end() && now - kept->second.loaded_at < std::chrono::milliseconds(staleness_ms))
-            return kept->second;
+        if (kept != found_.end()) {
+            const bool fresh = now - kept->second.loaded_at < staleness;
+            count_event(fresh ? ProfileEvent::IcebergMetadataFilesCacheHits
+                              : ProfileEvent::IcebergMetadataFilesCacheStaleMisses);
+            if (fresh) return kept->second;
+        }
     }
     for (auto& identifier : catalog::readings_of(table, catalog_->nested_namespaces())) {
         auto loaded = catalog_->load_table(identifier);
@@ -60,11 +67,16 @@ std::shared_ptr<storage::ObjectStore> LakeDatabase::store_for(const Found& found
     return catalog::open_table_storage(catalog_, options_, found.identifier, found.table, location);
 }
 
-bool LakeDatabase::has_table(const std::string& table) const { return find(table, 0).has_value(); }
+bool LakeDatabase::has_table(const std::string& table) const { return find(table, {}).has_value(); }
+
+void LakeDatabase::forget() const {
+    std::lock_guard lock(mutex_);
+    found_.clear();
+}
 
 std::shared_ptr<const plan::Source> LakeDatabase::open(const std::string& table, const Settings& settings,
                                                        std::shared_ptr<iceberg::MetadataCache> cache) const {
-    const auto found = find(table, settings.get_uint("iceberg_metadata_staleness_ms"));
+    const auto found = find(table, metadata_staleness(settings));
     if (!found) return nullptr;
     if (!settings.get_bool("use_iceberg_metadata_files_cache")) cache = nullptr;
     storage::ObjectInfo metadata_file;

@@ -30,6 +30,8 @@ public:
     std::shared_ptr<const plan::Source> open(const std::string& table, const Settings& settings,
                                              std::shared_ptr<iceberg::MetadataCache> cache) const;
     bool has_table(const std::string& table) const;
+    /// Forgets which tables were found, so that the catalog is asked for them again.
+    void forget() const;
     /// Names of all tables.
     std::vector<std::string> tables() const;
     /// "CREATE TABLE …" with the columns of `source`, which is this table.
@@ -43,7 +45,7 @@ private:
         std::chrono::steady_clock::time_point loaded_at;
     };
     /// From the catalog, or where iceberg_metadata_staleness_ms lets it, from before.
-    std::optional<Found> find(const std::string& table, uint64_t staleness_ms) const;
+    std::optional<Found> find(const std::string& table, std::chrono::milliseconds staleness) const;
     std::shared_ptr<storage::ObjectStore> store_for(const Found& found, const std::string& table) const;
 
     std::string name_;

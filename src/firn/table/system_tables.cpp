@@ -5,6 +5,7 @@
 #include "firn/functions/aggregate.h"
 #include "firn/functions/function.h"
 #include "firn/sql/secrets.h"
+#include "firn/table/cache_system_tables.h"
 #include "firn/table/iceberg_system_tables.h"
 #include "firn/table/rows_source.h"
 #include "firn/table/table_functions.h"
@@ -128,6 +129,7 @@ std::shared_ptr<const plan::Source> tables_table(const Catalog& catalog, const S
 std::vector<std::string> system_table_names() {
     std::vector<std::string> names{"databases", "functions", "named_collections", "numbers", "one",
                                    "settings",  "tables"};
+    for (auto& name : cache_system_table_names()) names.push_back(std::move(name));
     for (auto& name : iceberg_system_table_names()) names.push_back(std::move(name));
     std::sort(names.begin(), names.end());
     return names;
@@ -146,6 +148,7 @@ std::shared_ptr<const plan::Source> system_table(std::string_view name, const Ca
         call.name = std::string(name);
         return numbers_table(call);
     }
+    if (auto table = cache_system_table(name, catalog, settings)) return table;
     return iceberg_system_table(name, catalog, settings);
 }
 

@@ -4,7 +4,6 @@
 
 #include "firn/base/error.h"
 #include "firn/functions/function.h"
-#include "firn/iceberg/metadata_location.h"
 #include "firn/table/iceberg_source.h"
 #include "firn/table/table_location.h"
 
@@ -123,25 +122,36 @@ const TableFunction* find_table_function(std::string_view name) {
     return found == functions.end() ? nullptr : &found->second;
 }
 
-std::shared_ptr<const plan::Source> iceberg_table(const TableCall& call) {
-    if (!call.disk.empty()) return iceberg_at(call, location_on_disk(call, call.catalog->disk(call.disk)));
-    return iceberg_at(call, parse_location(call, *storage_of_function(call.name)));
+namespace {
+
+LocationArguments location_of(const TableCall& call) {
+    if (!call.disk.empty()) return location_on_disk(call, call.catalog->disk(call.disk));
+    return parse_location(call, *storage_of_function(call.name));
 }
 
-std::shared_ptr<const plan::Source> iceberg_at(const TableCall& call, const LocationArguments& location) {
+IcebergPlace place_of(const TableCall& call, const LocationArguments& location) {
     const Settings& settings = call.settings;
-    const auto store =
-        location.kind == StorageKind::Local ? call.catalog->store() : storage::open_storage(location.access);
-    iceberg::MetadataLocationOptions options;
+    IcebergPlace place;
+    place.store = location.kind == StorageKind::Local ? call.catalog->store() : storage::open_storage(location.access);
+    place.root = location.root;
+    iceberg::MetadataLocationOptions& options = place.options;
     options.metadata_file_path = settings.get_string("iceberg_metadata_file_path");
     options.table_uuid = settings.get_string("iceberg_metadata_table_uuid");
     options.by_last_updated_ms = settings.get_bool("iceberg_recent_metadata_file_by_last_updated_ms_field");
     options.use_version_hint = settings.get_bool("iceberg_use_version_hint");
-    const auto metadata_file = iceberg::find_metadata_object(*store, location.root, options);
-    auto cache = settings.get_bool("use_iceberg_metadata_files_cache") ? call.catalog->cache() : nullptr;
-    auto table = iceberg::TableFiles::open(store, location.root, metadata_file, std::move(cache));
-    const SnapshotChoice choice = choose_snapshot(table.metadata(), settings);
-    return std::make_shared<IcebergSource>(std::move(table), choice, IcebergReadOptions::from(settings),
+    if (settings.get_bool("use_iceberg_metadata_files_cache")) place.cache = call.catalog->cache();
+    return place;
+}
+
+}  // namespace
+
+IcebergPlace iceberg_place(const TableCall& call) { return place_of(call, location_of(call)); }
+
+std::shared_ptr<const plan::Source> iceberg_table(const TableCall& call) {
+    const LocationArguments location = location_of(call);
+    auto table = place_of(call, location).open(metadata_staleness(call.settings));
+    const SnapshotChoice choice = choose_snapshot(table.metadata(), call.settings);
+    return std::make_shared<IcebergSource>(std::move(table), choice, IcebergReadOptions::from(call.settings),
                                            location.shown);
 }
 

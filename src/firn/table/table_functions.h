@@ -12,6 +12,7 @@
 #include "firn/base/settings.h"
 #include "firn/plan/analyzer.h"
 #include "firn/table/catalog.h"
+#include "firn/table/iceberg_place.h"
 
 namespace firn::table {
 
@@ -48,9 +49,8 @@ const TableFunction* find_table_function(std::string_view name);
 
 /// An Iceberg table, on the storage that the function's name says.
 std::shared_ptr<const plan::Source> iceberg_table(const TableCall& call);
-struct LocationArguments;
-/// The same from a location that is known already (a named collection, a disk).
-std::shared_ptr<const plan::Source> iceberg_at(const TableCall& call, const LocationArguments& location);
+/// Where that table is.
+IcebergPlace iceberg_place(const TableCall& call);
 /// s3, gcs, azureBlobStorage, hdfs: plain files, with patterns in the path.
 std::shared_ptr<const plan::Source> remote_files(const TableCall& call);
 std::shared_ptr<const plan::Source> file_table(const TableCall& call);

@@ -82,9 +82,22 @@ void PageCache::keep(const PageKey& key, BufferPtr page, int64_t memory_limit) {
     index_[key] = entries_.begin();
 }
 
+void PageCache::clear() {
+    std::lock_guard lock(mutex_);
+    entries_.clear();
+    index_.clear();
+    asked_.clear();
+    bytes_ = 0;
+}
+
 uint64_t PageCache::bytes() const {
     std::lock_guard lock(mutex_);
     return bytes_;
+}
+
+size_t PageCache::entries() const {
+    std::lock_guard lock(mutex_);
+    return entries_.size();
 }
 
 }  // namespace firn::file::pq

@@ -43,7 +43,10 @@ public:
     /// The buffer must not be charged to a query: it outlives it.
     void keep(const PageKey& key, BufferPtr page, int64_t memory_limit);
 
+    /// Forgets all pages.
+    void clear();
     uint64_t bytes() const;
+    size_t entries() const;
 
 private:
     struct Hash {

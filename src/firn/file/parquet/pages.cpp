@@ -84,9 +84,11 @@ PageWalker::Content PageWalker::content(const Page& page) {
         }
         key_.offset = static_cast<uint64_t>(chunk_.begin()) + static_cast<uint64_t>(page.body.begin - chunk_begin_);
         if (auto kept = PageCache::instance().find(key_); kept && kept->size() == page.header.uncompressed_size) {
+            count_event(ProfileEvent::UncompressedCacheHits);
             const auto* begin = kept->as<uint8_t>();
             return {{begin, begin + kept->size()}, std::move(kept)};
         }
+        count_event(ProfileEvent::UncompressedCacheMisses);
     }
     if (page.header.crc) {
         const auto crc = static_cast<uint32_t>(crc32_z(0, page.body.begin, page.body.size()));
