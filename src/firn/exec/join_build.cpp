@@ -63,9 +63,10 @@ BuildSide::BuildSide(Run& run, const JoinNode& node, const KeyedColumns& columns
         asof_values = equal.back();
         equal.pop_back();
     }
-    table.build(run, equal, plain_.rows);
+    std::function<void()> fill;
+    if (!whole && !node.runtime_filters.empty()) fill = [&] { fill_runtime_filters(node, keys_, plain_.rows); };
+    table.build(run, equal, plain_.rows, fill);
     whole_ = whole ? *whole : WholeBuildSide{table.rows() > 0, table.has_null_key()};
-    if (!whole) fill_runtime_filters(node, keys_, plain_.rows);
     if (asof_) sort_for_asof(run, node, asof_values);
     if (needs_matches(node)) matched_.assign(plain_.rows, 0);
     widen(node);

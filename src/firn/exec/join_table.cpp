@@ -83,14 +83,25 @@ JoinTable::JoinTable(const std::vector<TypePtr>& types, const std::vector<bool>&
     stride_ = 8 + words_ * 8;
 }
 
-void JoinTable::build(Run& run, const std::vector<VectorPtr>& keys, size_t rows) {
+void JoinTable::build(Run& run, const std::vector<VectorPtr>& keys, size_t rows, const std::function<void()>& beside) {
     rows_ = rows;
-    if (rows == 0 || keys.empty()) return;
-    if (!nulls_equal_) {
-        skipped_ = null_rows(keys, rows);
-        has_null_key_ = !skipped_.empty();
+    bool done = rows == 0 || keys.empty();
+    // What one thread does alone.
+    const auto begin = [&] {
+        if (done) return;
+        if (!nulls_equal_) {
+            skipped_ = null_rows(keys, rows);
+            has_null_key_ = !skipped_.empty();
+        }
+        done = keys.size() == 1 && !nulls_equal_ && build_dense(keys[0]);
+    };
+    if (beside && !done && rows >= kRowsOfTask) {
+        run.parallel(2, [&](size_t task) { task == 0 ? begin() : beside(); });
+    } else {
+        begin();
+        if (beside) beside();
     }
-    if (keys.size() == 1 && !nulls_equal_ && build_dense(keys[0])) return;
+    if (done) return;
     pack_all(run, keys);
     insert_all(run);
 }

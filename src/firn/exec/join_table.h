@@ -1,6 +1,7 @@
 // The build side of a hash join: which of its rows have a given key.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,7 +21,8 @@ public:
     /// each other; otherwise they match nothing.
     JoinTable(const std::vector<TypePtr>& types, const std::vector<bool>& nullable, bool nulls_equal);
 
-    void build(Run& run, const std::vector<VectorPtr>& keys, size_t rows);
+    /// beside: work of the caller's that another thread may do meanwhile; done when this returns. May be empty.
+    void build(Run& run, const std::vector<VectorPtr>& keys, size_t rows, const std::function<void()>& beside = {});
     size_t rows() const { return rows_; }
     /// Some row has a NULL key (and NULLs are not equal).
     bool has_null_key() const { return has_null_key_; }
