@@ -13,6 +13,7 @@
 #include "firn/exec/kept_groups.h"
 #include "firn/exec/operators.h"
 #include "firn/exec/spill/freed_memory.h"
+#include "firn/functions/grouped_rows.h"
 #include "firn/plan/same_groups.h"
 #include "firn/vector/builder.h"
 
@@ -22,9 +23,9 @@ namespace {
 using plan::AggregateNode;
 using Plan = AggregatePlan;
 
-/// A batch of at most so many groups, and at least so many rows, is sorted by group: adding rows to one state at a time
-/// takes a fraction of the time that scattered adding does.
-constexpr size_t kFewGroups = 16;
+/// A batch of at most so many groups, and at least so many rows, is added group by group, which takes a fraction of the
+/// time that scattered adding does.
+constexpr size_t kFewGroups = functions::GroupedRows::kMostGroups;
 constexpr size_t kRowsForFewGroups = 512;
 
 class AggregateStage : public Stage {
@@ -54,22 +55,22 @@ private:
         void add(const std::vector<VectorPtr>& values, size_t rows);
         void add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows);
 
-        bool sort_by_group(size_t rows);
-        void add_sorted(const std::vector<VectorPtr>& values, size_t rows);
+        bool find_few_groups(std::span<const VectorPtr> keys, size_t rows);
+        bool number_groups(size_t rows);
+        void add_to_few(const std::vector<VectorPtr>& values, size_t rows);
+        void sort_by_group(size_t rows);
 
         AggregateStage& stage;
         const Plan& plan;
         std::unique_ptr<Groups>& groups;  // renewed when they are spilled
         Evaluator evaluator;
         std::vector<char*> states;
-        // Where a batch has few groups: its rows, group by group.
-        struct Part {
-            char* row;
-            size_t begin, end;
-        };
-        std::vector<Part> parts;
-        std::vector<uint8_t> part_of;
+        bool has_states = false;  // of the batch at hand
+        // Where a batch has few groups: them, the number of each row's, and the rows group by group.
+        std::vector<char*> few;
+        std::vector<uint8_t> number_of;
         std::vector<uint32_t> order;
+        std::array<uint32_t, kFewGroups + 1> begins{};  // of each group in `order`
     };
 
     void spill(std::unique_ptr<Groups>& groups);
@@ -123,6 +124,7 @@ void AggregateStage::Worker::add_batch(const Batch& batch) {
     const auto values = evaluator.evaluate(batch);
     const auto& node = plan.node;
     const std::span<const VectorPtr> keys(values.data(), node.keys.size());
+    if (find_few_groups(keys, batch.rows)) return add_to_few(values, batch.rows);
     states.resize(batch.rows);
     if (node.grouping_sets.empty()) {
         if (plan.has_keys()) groups->map.find_or_insert(keys, batch.rows, states.data());
@@ -139,79 +141,106 @@ void AggregateStage::Worker::add_batch(const Batch& batch) {
 }
 
 void AggregateStage::Worker::add(const std::vector<VectorPtr>& values, size_t rows) {
-    if (plan.has_keys() && !plan.active.empty() && sort_by_group(rows)) return add_sorted(values, rows);
+    has_states = true;
+    if (plan.has_keys() && !plan.active.empty() && number_groups(rows)) return add_to_few(values, rows);
     for (const size_t i : plan.active) add_call(i, values, rows);
 }
 
-/// Finds the groups of a batch; false when they are not few. `order` holds the rows of each part one after another.
-bool AggregateStage::Worker::sort_by_group(size_t rows) {
+/// Numbers the groups of a batch by its keys' codes, which says all of `states` too; false where that cannot be.
+bool AggregateStage::Worker::find_few_groups(std::span<const VectorPtr> keys, size_t rows) {
+    if (rows < kRowsForFewGroups || !plan.has_keys() || plan.active.empty() || !plan.node.grouping_sets.empty())
+        return false;
+    has_states = false;
+    number_of.resize(rows);
+    if (!groups->map.find_few(keys, rows, kFewGroups, number_of.data())) return false;
+    few.resize(groups->map.size());
+    for (size_t g = 0; g < few.size(); ++g) few[g] = groups->map.row(g);
+    return true;
+}
+
+/// Numbers the groups of a batch by `states`; false when they are not few.
+bool AggregateStage::Worker::number_groups(size_t rows) {
     if (rows < kRowsForFewGroups) return false;
-    parts.clear();
-    part_of.resize(rows);
+    few.clear();
+    number_of.resize(rows);
     // Most rows are found at the place that their address says; what the place does not know is searched for.
     constexpr size_t kPlaces = 512;
     std::array<char*, kPlaces> known{};
     std::array<uint8_t, kPlaces> numbers{};
     char* const* const row_of = states.data();
-    uint8_t* const number_of = part_of.data();
+    uint8_t* const out = number_of.data();
     for (size_t i = 0; i < rows; ++i) {
         char* const row = row_of[i];
         const size_t place = (reinterpret_cast<uintptr_t>(row) * 0x9e3779b97f4a7c15ULL) >> 55;
         if (known[place] != row) {
-            size_t part = 0;
-            while (part < parts.size() && parts[part].row != row) ++part;
-            if (part == kFewGroups) return false;
-            if (part == parts.size()) parts.push_back({row, 0, 0});
+            const auto number = static_cast<size_t>(std::find(few.begin(), few.end(), row) - few.begin());
+            if (number == kFewGroups) return false;
+            if (number == few.size()) few.push_back(row);
             known[place] = row;
-            numbers[place] = static_cast<uint8_t>(part);
+            numbers[place] = static_cast<uint8_t>(number);
         }
-        number_of[i] = numbers[place];
+        out[i] = numbers[place];
     }
-    if (parts.size() == 1) {
-        parts[0].end = rows;
-        return true;
-    }
-    // Counting sort. Two counters a part, so that rows of one part in a row do not wait for each other.
-    std::array<uint32_t, kFewGroups> counts{}, odd_counts{}, at{};
-    for (size_t i = 0; i + 1 < rows; i += 2) {
-        ++counts[number_of[i]];
-        ++odd_counts[number_of[i + 1]];
-    }
-    if (rows % 2) ++counts[number_of[rows - 1]];
-    uint32_t begin = 0;
-    for (size_t part = 0; part < parts.size(); ++part) {
-        at[part] = begin;
-        parts[part].begin = begin;
-        parts[part].end = begin += counts[part] + odd_counts[part];
-    }
-    order.resize(rows);
-    uint32_t* const ordered = order.data();
-    for (uint32_t i = 0; i < rows; ++i) ordered[at[number_of[i]]++] = i;
     return true;
 }
 
-/// Each argument is brought into the order of groups once; then every group's rows are added as one.
-void AggregateStage::Worker::add_sorted(const std::vector<VectorPtr>& values, size_t rows) {
+/// A counting sort: the rows of each group one after another, in `order`.
+void AggregateStage::Worker::sort_by_group(size_t rows) {
+    begins[0] = 0;
+    begins[1] = static_cast<uint32_t>(rows);
+    if (few.size() == 1) return;
+    const uint8_t* const numbers = number_of.data();
+    // Two counters a group, so that rows of one group in a row do not wait for each other.
+    std::array<uint32_t, kFewGroups> counts{}, odd_counts{}, at{};
+    for (size_t i = 0; i + 1 < rows; i += 2) {
+        ++counts[numbers[i]];
+        ++odd_counts[numbers[i + 1]];
+    }
+    if (rows % 2) ++counts[numbers[rows - 1]];
+    for (size_t g = 0; g < few.size(); ++g) {
+        at[g] = begins[g];
+        begins[g + 1] = begins[g] + counts[g] + odd_counts[g];
+    }
+    order.resize(rows);
+    uint32_t* const ordered = order.data();
+    for (uint32_t i = 0; i < rows; ++i) ordered[at[numbers[i]]++] = i;
+}
+
+/// Functions that have a way for few groups take the rows as they are. For the others each argument is brought into the
+/// order of groups once; then every group's rows are added as one.
+void AggregateStage::Worker::add_to_few(const std::vector<VectorPtr>& values, size_t rows) {
+    functions::GroupedRows grouped({number_of.data(), rows}, few);
+    bool sorted = false;
     std::vector<std::pair<const Vector*, VectorPtr>> known;
     const auto in_order = [&](const VectorPtr& vector) -> VectorPtr {
-        if (parts.size() == 1 || vector->is_constant()) return vector;
+        if (few.size() == 1 || vector->is_constant()) return vector;
         for (const auto& [from, to] : known)
             if (from == vector.get()) return to;
         known.emplace_back(vector.get(), gather(vector, order));
         return known.back().second;
     };
     for (const size_t i : plan.active) {
+        const auto& call = plan.node.aggregates[i];
+        const std::span given(values.data() + plan.first_argument[i], call.arguments.size());
         if (plan.filter[i] != SIZE_MAX) {
+            if (!has_states) {
+                states.resize(rows);
+                for (size_t row = 0; row < rows; ++row) states[row] = few[number_of[row]];
+                has_states = true;
+            }
             add_call(i, values, rows);
             continue;
         }
-        const auto& call = plan.node.aggregates[i];
-        std::vector<VectorPtr> ordered, arguments(call.arguments.size());
-        for (size_t a = 0; a < arguments.size(); ++a) ordered.push_back(in_order(values[plan.first_argument[i] + a]));
-        for (const Part& part : parts) {
-            for (size_t a = 0; a < arguments.size(); ++a)
-                arguments[a] = slice(ordered[a], part.begin, part.end - part.begin);
-            call.function->add_all(arguments, part.end - part.begin, part.row + plan.offsets[i], groups->arena);
+        if (few.size() > 1 && call.function->add_grouped(given, grouped, plan.offsets[i])) continue;
+        if (!sorted) sort_by_group(rows);
+        sorted = true;
+        std::vector<VectorPtr> ordered, arguments(given.size());
+        for (const auto& argument : given) ordered.push_back(in_order(argument));
+        for (size_t g = 0; g < few.size(); ++g) {
+            const size_t count = begins[g + 1] - begins[g];
+            if (count == 0) continue;
+            for (size_t a = 0; a < arguments.size(); ++a) arguments[a] = slice(ordered[a], begins[g], count);
+            call.function->add_all(arguments, count, few[g] + plan.offsets[i], groups->arena);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "firn/base/error.h"
 
@@ -12,10 +13,40 @@ constexpr size_t kBlock = 32;              // rows whose lookups are under way a
 constexpr size_t kPrefetchFrom = 1 << 14;  // slots from which memory latency is worth hiding
 constexpr size_t kMaxTranslation = 1 << 20;
 constexpr size_t kMaxCombinations = 1 << 16;
+constexpr size_t kMaxNumberedCombinations = 1 << 12;
+constexpr uint8_t kNoNumber = GroupMap::kMostNumbered;
 constexpr size_t kChunkBytes = 1 << 16;
+constexpr size_t kBlockBytes = 4 << 20;
 
 template <size_t kWords>
 using Words = std::array<uint64_t, kWords>;
+
+/// table[the combination of the row's codes] for each row.
+void translate_codes(std::span<const VectorPtr> keys, size_t rows, const uint8_t* table, uint8_t* out) {
+    std::vector<std::pair<const uint32_t*, uint32_t>> columns;  // codes, and what they are multiplied by
+    size_t scale = 1;
+    for (const auto& key : keys) {
+        if (key->is_constant()) continue;
+        columns.emplace_back(key->codes(), static_cast<uint32_t>(scale));
+        scale *= key->base()->size();
+    }
+    if (columns.empty()) {
+        std::fill_n(out, rows, table[0]);
+    } else if (columns.size() == 1) {
+        const uint32_t* const codes = columns[0].first;
+        for (size_t i = 0; i < rows; ++i) out[i] = table[codes[i]];
+    } else if (columns.size() == 2) {
+        const auto [low, one] = columns[0];
+        const auto [high, many] = columns[1];
+        for (size_t i = 0; i < rows; ++i) out[i] = table[low[i] + high[i] * many];
+    } else {
+        for (size_t i = 0; i < rows; ++i) {
+            uint32_t at = 0;
+            for (const auto& [codes, by] : columns) at += codes[i] * by;
+            out[i] = table[at];
+        }
+    }
+}
 
 }  // namespace
 
@@ -39,14 +70,19 @@ GroupMap::GroupMap(const KeyLayout& layout, const GroupPayload& payload)
     slot_mask_ = 255;
 }
 
+/// Blocks of chunks grow with the map: large ones lie on large pages, which are faulted in faster.
+void GroupMap::add_chunks() {
+    const size_t bytes = stride_ << chunk_shift_;
+    const size_t count = std::clamp<size_t>(chunks_.size() / 2, 1, std::max<size_t>(1, kBlockBytes / bytes));
+    buffers_.push_back(Buffer::allocate(count * bytes));
+    for (size_t i = 0; i < count; ++i) chunks_.push_back(buffers_.back()->mutable_data() + i * bytes);
+}
+
 template <typename Key>
 char* GroupMap::add_row(const Key& key, uint32_t tag) {
     const size_t index = tags_.size();
     if (index >= kNoRow - 1) fail(ErrorCode::LIMIT_EXCEEDED, "Too many groups: at most {} are supported", kNoRow - 1);
-    if ((index & chunk_mask_) == 0 && index >> chunk_shift_ == chunks_.size()) {
-        buffers_.push_back(Buffer::allocate(stride_ << chunk_shift_));
-        chunks_.push_back(buffers_.back()->mutable_data());
-    }
+    if ((index & chunk_mask_) == 0 && index >> chunk_shift_ == chunks_.size()) add_chunks();
     char* place = row(index);
     if constexpr (std::is_same_v<Key, StringRef>) {
         StringRef copy = key;
@@ -147,8 +183,8 @@ void GroupMap::find_slowly(std::span<const VectorPtr> keys, size_t rows, char** 
     }
 }
 
-/// Keys that are all dictionaries or constants: an array from combinations of codes to rows.
-bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** out) {
+/// Makes translation_ one of these keys. False where they are not all dictionaries or constants, or have too many combinations.
+bool GroupMap::begin_translation(std::span<const VectorPtr> keys) {
     size_t combinations = 1, dictionaries = 0;
     for (const auto& key : keys) {
         if (key->is_constant()) continue;
@@ -166,7 +202,15 @@ bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** ou
         known.bases.clear();
         for (const auto& key : keys) known.bases.push_back(key->base());
         known.rows.assign(combinations, nullptr);
+        known.numbers.clear();
     }
+    return true;
+}
+
+/// Keys that are all dictionaries or constants: an array from combinations of codes to rows.
+bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** out) {
+    if (!begin_translation(keys)) return false;
+    auto& known = translation_;
     batch_tags_.assign(rows, 0);
     uint32_t* at = batch_tags_.data();  // the combination of each row
     size_t scale = 1;
@@ -204,6 +248,27 @@ bool GroupMap::translate(std::span<const VectorPtr> keys, size_t rows, char** ou
     }
     for (size_t i = 0; i < fresh.size(); ++i) to_row[combination[fresh[i]]] = found[i];
     for (size_t i = fresh[0]; i < rows; ++i) out[i] = to_row[combination[i]];
+    return true;
+}
+
+void GroupMap::number_combinations() {
+    auto& known = translation_;
+    known.numbers.assign(known.rows.size(), kNoNumber);
+    for (size_t i = 0; i < known.rows.size(); ++i)
+        for (size_t group = 0; known.rows[i] && group < size(); ++group)
+            if (row(group) == known.rows[i]) known.numbers[i] = static_cast<uint8_t>(group);
+}
+
+bool GroupMap::find_few(std::span<const VectorPtr> keys, size_t rows, size_t most, uint8_t* out) {
+    if (size() > most || !begin_translation(keys) || translation_.rows.size() > kMaxNumberedCombinations) return false;
+    if (translation_.numbers.empty()) number_combinations();
+    translate_codes(keys, rows, translation_.numbers.data(), out);
+    if (!std::memchr(out, kNoNumber, rows)) return true;
+    std::vector<char*> found(rows);
+    translate(keys, rows, found.data());
+    if (size() > most) return false;
+    number_combinations();
+    translate_codes(keys, rows, translation_.numbers.data(), out);
     return true;
 }
 

@@ -31,6 +31,11 @@ public:
     /// The row of each key, made where there was none. Rows are numbered in the order in which they were made.
     void find_or_insert(std::span<const VectorPtr> keys, size_t rows, char** out);
 
+    /// The same where all keys are dictionaries or constants and few groups exist: out[i] is then the number of row i's
+    /// group. False where they are not, or there are more than `most` (at most kMostNumbered) groups in all.
+    bool find_few(std::span<const VectorPtr> keys, size_t rows, size_t most, uint8_t* out);
+    static constexpr size_t kMostNumbered = 255;
+
     size_t size() const { return tags_.size(); }
     char* row(size_t i) const { return chunks_[i >> chunk_shift_] + (i & chunk_mask_) * stride_; }
     uint32_t tag(size_t i) const { return tags_[i]; }
@@ -41,14 +46,18 @@ private:
     friend class GroupMerge;  // looks keys up in several maps at once
     struct Translation {
         std::vector<VectorPtr> bases;
-        TrackedVector<char*> rows;
+        TrackedVector<char*> rows;     // of each combination of entries; null where none has been met
+        std::vector<uint8_t> numbers;  // likewise, of their groups, for find_few; empty while not made
     };
+    bool begin_translation(std::span<const VectorPtr> keys);
+    void number_combinations();
     bool translate(std::span<const VectorPtr> keys, size_t rows, char** out);
     void find_slowly(std::span<const VectorPtr> keys, size_t rows, char** out);
     template <typename Key>
     void find_keys(const Key* keys, const uint32_t* tags, size_t rows, char** out);
     template <size_t kWords>
     void find_packed(const uint64_t* keys, size_t rows, char** out);
+    void add_chunks();
     template <typename Key>
     char* add_row(const Key& key, uint32_t tag);
     void grow_slots();

@@ -13,6 +13,8 @@
 
 namespace firn::functions {
 
+class GroupedRows;
+
 /// An aggregate function with its argument types settled. Immutable, thread-safe; the states are the caller's.
 /// A state is `state_size()` bytes, 16-byte aligned. What a state needs beyond that comes from the arena it was given
 /// (and dies with it) or, where has_destructor(), is freed by destroy().
@@ -33,6 +35,11 @@ public:
                      Arena& arena) const = 0;
     /// All rows go to one state: the form for aggregation without keys, worth a fast path (constants, dictionaries).
     virtual void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const = 0;
+    /// Row i goes to the state at rows.state(its group) + offset, where the function has a fast way for few groups. False,
+    /// with nothing added, where it has none: then the rows are to come by add or add_all.
+    virtual bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const {
+        return false;
+    }
     /// Adds what `other` holds to `state`; `other` may be destroyed afterwards, its arena may not outlive... the caller keeps
     /// both arenas alive until the end.
     virtual void merge(char* state, const char* other, Arena& arena) const = 0;

@@ -5,6 +5,7 @@
 #include "firn/functions/arithmetic.h"
 #include "firn/functions/cast.h"
 #include "firn/functions/elementwise.h"
+#include "firn/functions/narrow_product.h"
 #include "firn/functions/overflow.h"
 #include "firn/types/number.h"
 
@@ -19,6 +20,17 @@ struct Scaling {
     int left = 0;  // powers of ten that the sides are multiplied by first
     int right = 0;
 };
+
+/// The product of two columns whose values are all small; null where they are not.
+template <typename T>
+VectorPtr small_product(const VectorPtr& a, const VectorPtr& b, size_t rows, const TypePtr& type) {
+    if constexpr (std::is_same_v<T, int64_t>) {
+        if (a->is_constant() || b->is_constant()) return nullptr;
+        Output<T> out(rows);
+        if (multiply_narrow(a->values<T>(), b->values<T>(), rows, out.data())) return out.finish(type);
+    }
+    return nullptr;
+}
 
 template <typename T>
 VectorPtr compute(const VectorPtr& a, const VectorPtr& b, size_t rows, const TypePtr& type, Scaling scaling) {
@@ -49,7 +61,8 @@ VectorPtr compute(const VectorPtr& a, const VectorPtr& b, size_t rows, const Typ
             result = sum([](const T& x, const T& y, T& out) { return subtract_overflows<T>(x, y, out); });
             break;
         case Arithmetic::Multiply:
-            result = sum([](const T& x, const T& y, T& out) { return multiply_overflows<T>(x, y, out); });
+            result = small_product<T>(a, b, rows, type);
+            if (!result) result = sum([](const T& x, const T& y, T& out) { return multiply_overflows<T>(x, y, out); });
             break;
         default:
             result = map_binary<T, T, T>(a, b, rows, type, [&](const T& x, const T& y) -> T {

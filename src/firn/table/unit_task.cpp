@@ -215,13 +215,13 @@ private:
     }
 
     /// Keeps of the selected rows those that `kept` (positions among them) names. False where none is left.
-    bool keep(const Selection& kept) {
+    bool keep(Selection kept) {
         if (kept.size() == selected()) return true;
         if (kept.empty()) return false;
         for (auto& column : columns_)
             if (column) column = gather(column, kept);
         if (all_) {
-            selection_ = kept;
+            selection_ = std::move(kept);
             all_ = false;
         } else {
             for (size_t i = 0; i < kept.size(); ++i) selection_[i] = selection_[kept[i]];
@@ -235,9 +235,9 @@ private:
         batch.rows = selected();
         batch.columns.resize(columns_.size());
         for (const size_t i : stage.columns) batch.columns[i] = column(i);
-        const Selection kept = filter.select(batch);
+        Selection kept = filter.select(batch);
         for (const size_t i : stage.columns) used(i);
-        return keep(kept);
+        return keep(std::move(kept));
     }
 
     bool apply_runtime_filters() {
@@ -251,12 +251,12 @@ private:
             const auto content = filter.content();
             if (!content) continue;
             const size_t before = selected();
-            const Selection passing = trial.test.passing_rows(content, column(filter.column));
+            Selection passing = trial.test.passing_rows(content, column(filter.column));
             used(filter.column);
             ++trial.batches;
             trial.rows += before;
             trial.passed += passing.size();
-            if (!keep(passing)) return false;
+            if (!keep(std::move(passing))) return false;
         }
         return true;
     }
@@ -276,7 +276,7 @@ private:
                 row = gone + 1;
             }
             std::iota(out, kept.end(), row);
-            return keep(kept);
+            return keep(std::move(kept));
         }
         kept.reserve(rows);
         auto gone = deleted_.begin();
@@ -284,7 +284,7 @@ private:
             while (gone != deleted_.end() && *gone < selection_[i]) ++gone;
             if (gone == deleted_.end() || *gone != selection_[i]) kept.push_back(i);
         }
-        return keep(kept);
+        return keep(std::move(kept));
     }
 
     /// deleted_ with the rows of this chunk that are known to be deleted by equality.
@@ -324,7 +324,7 @@ private:
                 kept.push_back(static_cast<uint32_t>(i));
             else if (found_)
                 found_->push_back(begin_ + i);
-        return keep(kept);
+        return keep(std::move(kept));
     }
 
     struct Trial {

@@ -3,6 +3,7 @@
 
 #include "firn/base/error.h"
 #include "firn/vector/builder.h"
+#include "firn/vector/row_ops.h"
 #include "firn/vector/vector.h"
 
 namespace firn {
@@ -257,6 +258,12 @@ VectorPtr concat(const TypePtr& type, std::span<const VectorPtr> vectors) {
 }
 
 VectorPtr flatten(const VectorPtr& vector) {
+    if (vector->encoding() == Encoding::Dictionary) {
+        const VectorPtr& base = vector->base();
+        const bool drops_nulls = base->nulls() && !may_have_null(*vector);
+        return flatten(gather_flat(drops_nulls ? base->with_nulls(base->type(), nullptr) : base,
+                                   {vector->codes(), vector->size()}));
+    }
     if (!vector->is_flat()) {
         const Decoded decoded(vector);
         std::vector<uint32_t> rows(vector->size());

@@ -127,4 +127,22 @@ void hash_rows(std::span<const VectorPtr> columns, size_t rows, uint64_t* hashes
     }
 }
 
+bool may_have_null(const Vector& vector) {
+    const Vector& base = vector.flat_base();
+    if (!base.nulls() || vector.size() == 0) return false;
+    const size_t entries = base.size();
+    const void* const found = std::memchr(base.nulls(), 1, entries);
+    if (!found) return false;
+    const auto entry = static_cast<size_t>(static_cast<const uint8_t*>(found) - base.nulls());
+    if (vector.encoding() != Encoding::Dictionary || entry + 1 != entries) return true;
+    constexpr size_t kBlock = 256;  // of a fixed size: vectorized
+    const uint32_t* codes = vector.codes();
+    uint32_t greatest = 0;
+    size_t i = 0;
+    for (; i + kBlock <= vector.size(); i += kBlock)
+        for (size_t k = 0; k < kBlock; ++k) greatest = std::max(greatest, codes[i + k]);
+    for (; i < vector.size(); ++i) greatest = std::max(greatest, codes[i]);
+    return greatest == entry;
+}
+
 }  // namespace firn

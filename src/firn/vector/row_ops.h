@@ -21,6 +21,10 @@ bool equal_values(const Vector& a, size_t row_a, const Vector& b, size_t row_b);
 /// A hash of each row over all columns, consistent with equal_values and independent of encoding. hashes: rows of them.
 void hash_rows(std::span<const VectorPtr> columns, size_t rows, uint64_t* hashes);
 
+/// False where a quick look shows that no row is NULL. The entry for NULL that dictionaries of files end with, which mostly
+/// no row uses, does not make it true.
+bool may_have_null(const Vector& vector);
+
 /// Mixes a 64-bit value well enough to take low or high bits of it.
 inline uint64_t mix_hash(uint64_t x) {
     x ^= x >> 32;

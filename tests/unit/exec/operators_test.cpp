@@ -2,6 +2,7 @@
 
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
+#include "firn/functions/aggregate.h"
 #include "tests/unit/exec/plan_maker.h"
 
 using namespace firn;
@@ -104,6 +105,32 @@ TEST(Aggregate, EveryFormOfKeyInEveryEncoding) {
             expected.push_back(key + std::to_string(sums.first) + ',' + std::to_string(sums.second));
         expect_rows(*aggregate(scan(source), keys), expected);
     }
+}
+
+/// Large batches of few groups are added group by group, small ones row by row.
+TEST(Aggregate, FewGroupsInLargeBatches) {
+    const auto plan = [](const std::shared_ptr<TestSource>& source, const std::vector<size_t>& keys, bool filtered) {
+        auto node = aggregate(scan(source), keys);
+        const Node& child = *node->children[0];
+        const auto call = [&](const char* name, std::vector<ExpressionPtr> arguments, ExpressionPtr filter = nullptr) {
+            std::vector<TypePtr> types;
+            for (const auto& argument : arguments) types.push_back(argument->type);
+            const auto function = functions::AggregateRegistry::instance().bind(name, types, {});
+            node->aggregates.push_back({function, std::move(arguments), std::move(filter), name});
+            node->output.push_back({name, function->result_type()});
+        };
+        call("count", {});
+        for (const char* name : {"sum", "avg", "min", "count"})
+            for (const size_t argument : {0, 3}) call(name, {column(child, argument)});
+        if (filtered) call("sum", {column(child, 0)}, column(child, 1));
+        return node;
+    };
+    for (const std::vector<size_t>& keys : {std::vector<size_t>{1}, {2}, {3}, {1, 2}, {1, 2, 3}})
+        for (const size_t groups : {1, 2, 5, 16, 17}) {
+            const auto large = plan(mixed_source(6003, groups, 3, 1200), keys, groups == 5);
+            const auto small = plan(mixed_source(6003, groups, 3, 100), keys, groups == 5);
+            EXPECT_EQ(sorted(run(*large)), sorted(run(*small))) << keys.size() << " keys, " << groups << " groups";
+        }
 }
 
 TEST(Aggregate, ManyGroupsAreMergedInPartitions) {

@@ -49,6 +49,24 @@ TEST(Vector, EncodingsAgreeWithFlat) {
     EXPECT_FALSE(runs->is_null(4));
 }
 
+TEST(Vector, NullsThatNoRowUsesAreNotSeen) {
+    VectorBuilder builder(make_nullable(make_type(TypeId::Int64)));
+    builder.append<int64_t>(7);
+    builder.append<int64_t>(8);
+    builder.append_null();
+    const auto base = builder.finish();
+    const auto without = Vector::dictionary(base, 3, codes({1, 0, 1})),
+               with = Vector::dictionary(base, 2, codes({2, 0}));
+    EXPECT_FALSE(may_have_null(*without));
+    EXPECT_EQ(flatten(without)->nulls(), nullptr);
+    EXPECT_TRUE(may_have_null(*with));
+    EXPECT_TRUE(flatten(with)->is_null(0));
+    EXPECT_FALSE(flatten(with)->is_null(1));
+    EXPECT_TRUE(may_have_null(*base));
+    EXPECT_FALSE(may_have_null(*slice(base, 0, 2)));
+    EXPECT_FALSE(may_have_null(*Vector::dictionary(base, 0, codes({}))));
+}
+
 TEST(Vector, NestedGatherAndConcat) {
     const auto type = make_array(make_type(TypeId::Int32));
     VectorBuilder builder(type);

@@ -54,6 +54,9 @@ void invert_flags(const uint8_t* valid, size_t n, uint8_t* out);
 /// behind the values have to be readable.
 void spread_values(const uint32_t* values, const uint8_t* valid, size_t n, uint32_t fill, uint32_t* out);
 void spread_values(const uint64_t* values, const uint8_t* valid, size_t n, uint64_t fill, uint64_t* out);
+/// The values of 4 or 8 bytes at rows[0 … m), ascending and each below n.
+void pick_values4(const uint8_t* from, size_t n, const uint32_t* rows, size_t m, uint8_t* out);
+void pick_values8(const uint8_t* from, size_t n, const uint32_t* rows, size_t m, uint8_t* out);
 /// n values of Width (4 or 8) bytes from Width streams of their bytes.
 void join_streams(const uint8_t* const* streams, size_t width, size_t n, char* out);
 

@@ -28,19 +28,15 @@ public:
     void read_selected(const uint32_t* rows, size_t m, size_t n, char* out) override {
         if (n > left_) too_few();
         if (width_ == 8)
-            pick<8>(rows, m, out);
+            pick_values8(at_, n, rows, m, reinterpret_cast<uint8_t*>(out));
         else if (width_ == 4)
-            pick<4>(rows, m, out);
+            pick_values4(at_, n, rows, m, reinterpret_cast<uint8_t*>(out));
         else
             for (size_t i = 0; i < m; ++i) std::memcpy(out + i * width_, at_ + rows[i] * width_, width_);
         advance(n);
     }
 
 private:
-    template <size_t Width>
-    void pick(const uint32_t* rows, size_t m, char* out) const {
-        for (size_t i = 0; i < m; ++i) std::memcpy(out + i * Width, at_ + rows[i] * Width, Width);
-    }
     void advance(size_t n) {
         at_ += n * width_;
         left_ -= n;

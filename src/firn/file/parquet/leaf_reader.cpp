@@ -192,7 +192,8 @@ void LeafReader::read_codes(size_t n, const uint32_t* rows, size_t m, uint32_t* 
     } else {
         if (code_scratch_.size() < n) code_scratch_.resize(n);
         codes_.read(n, code_scratch_.data());
-        for (size_t i = 0; i < m; ++i) out[i] = code_scratch_[rows[i]];
+        pick_values4(reinterpret_cast<const uint8_t*>(code_scratch_.data()), n, rows, m,
+                     reinterpret_cast<uint8_t*>(out));
     }
     if (check_codes_ && m && max_of(out, m) >= dictionary_size_)
         fail(ErrorCode::INCORRECT_DATA, "a code is beyond the dictionary's {} values", dictionary_size_);
@@ -367,7 +368,7 @@ VectorPtr LeafReader::read(uint64_t begin, size_t count, const Selection* select
     const size_t wanted_rows = selection ? selection->size() : count;
     LeafOutput out(type_, wanted_rows);
     size_t done = 0;  // of the selection
-    std::vector<uint32_t> rows;
+    std::vector<uint32_t> moved;
     for (uint64_t row = begin; row < begin + count && out.size() < wanted_rows;) {
         while (!has_page_ || page_first_ + page_entries_ <= row)
             if (!next_page())
@@ -375,28 +376,31 @@ VectorPtr LeafReader::read(uint64_t begin, size_t count, const Selection* select
         uint64_t first = row, stop = std::min<uint64_t>(begin + count, page_first_ + page_entries_);
         row = stop;
         size_t picked = stop - first;
-        const uint32_t* chosen = nullptr;  // counted from `first`
+        const uint32_t* rows = nullptr;  // counted from `first`
         if (selection) {
-            // What of the selection lies in this page, counted from its first wanted row.
+            // What of the selection lies in this page.
             const auto from = selection->begin() + static_cast<std::ptrdiff_t>(done);
             const auto to = std::lower_bound(from, selection->end(), static_cast<uint32_t>(stop - begin));
             picked = static_cast<size_t>(to - from);
             if (picked == 0) continue;
             done += picked;
-            first = begin + *from;
             stop = begin + *(to - 1) + 1;
-            chosen = &*from;
-            if (picked != stop - first && *from != 0) {
-                rows.resize(picked);
-                std::transform(from, to, rows.begin(), [&](uint32_t at) { return static_cast<uint32_t>(at - *from); });
-                chosen = rows.data();
+            if (stop - begin - *from == picked) {
+                first = begin + *from;
+            } else if (first == begin) {
+                rows = &*from;
+            } else {
+                first = begin + *from;
+                moved.resize(picked);
+                std::transform(from, to, moved.begin(), [&](uint32_t at) { return static_cast<uint32_t>(at - *from); });
+                rows = moved.data();
             }
         }
         if (!is_loaded_) load_page();
         const auto skipped = static_cast<size_t>(first - page_first_) - page_at_;
         skip_entries(skipped);
         const auto n = static_cast<size_t>(stop - first);
-        read_part(n, picked == n ? nullptr : chosen, picked, out);
+        read_part(n, rows, picked, out);
         page_at_ += skipped + n;
     }
     return finish(out);

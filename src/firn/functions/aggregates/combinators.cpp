@@ -2,6 +2,7 @@
 
 #include "firn/functions/aggregates/around.h"
 #include "firn/functions/aggregates/state_aggregate.h"
+#include "firn/functions/grouped_rows.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
 
@@ -28,6 +29,12 @@ public:
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const override {
         inner_->add_all(arguments, rows, state, arena);
         if (rows) state[flag_] = 1;
+    }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+        if (!inner_->add_grouped(arguments, rows, offset)) return false;
+        for (size_t g = 0; g < rows.groups(); ++g)
+            if (rows.count(g)) rows.state(g)[offset + flag_] = 1;
+        return true;
     }
     void merge(char* state, const char* other, Arena& arena) const override {
         inner_->merge(state, other, arena);
@@ -76,38 +83,13 @@ public:
         if (!any_null(arguments, rows, left)) return inner_->add_all(plain(arguments), rows, state, arena);
         if (!left.empty()) add_all_selected(plain(arguments), left, state, arena);
     }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+        for (const auto& argument : arguments)
+            if (may_have_null(*argument)) return false;
+        return inner_->add_grouped(plain(arguments), rows, offset);
+    }
 
 private:
-    /// False where a look at the whole vector shows no NULL. Dictionaries of files end with an entry for NULL that mostly no row uses.
-    static bool may_have_null(const Vector& argument) {
-        const Vector& base = argument.flat_base();
-        const uint8_t* flags = base.nulls();
-        if (!flags) return false;
-        const size_t entries = base.size();
-        if (entries == 0 || any_set(flags, entries - 1)) return true;
-        if (!flags[entries - 1]) return false;
-        if (argument.encoding() != Encoding::Dictionary) return true;
-        // Blocks of a fixed size are vectorized.
-        constexpr size_t kBlock = 256;
-        const uint32_t* codes = argument.codes();
-        uint32_t greatest = 0;
-        size_t i = 0;
-        for (; i + kBlock <= argument.size(); i += kBlock)
-            for (size_t k = 0; k < kBlock; ++k) greatest = std::max(greatest, codes[i + k]);
-        for (; i < argument.size(); ++i) greatest = std::max(greatest, codes[i]);
-        return greatest + 1 == entries;
-    }
-    static bool any_set(const uint8_t* flags, size_t count) {
-        uint64_t any = 0;
-        size_t i = 0;
-        for (; i + sizeof(any) <= count; i += sizeof(any)) {
-            uint64_t word;
-            std::memcpy(&word, flags + i, sizeof(word));
-            any |= word;
-        }
-        for (; i < count; ++i) any |= flags[i];
-        return any != 0;
-    }
     /// Whether a row has a NULL; then `left` are those that have none.
     static bool any_null(std::span<const VectorPtr> arguments, size_t rows, Selection& left) {
         std::vector<uint8_t> null;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "firn/functions/aggregates/state_aggregate.h"
+#include "firn/functions/grouped_rows.h"
 #include "firn/functions/overflow.h"
 
 namespace firn::functions {
@@ -17,6 +18,10 @@ public:
     }
     void add_all(std::span<const VectorPtr>, size_t rows, char* state, Arena&) const override {
         as_state(state) += rows;
+    }
+    bool add_grouped(std::span<const VectorPtr>, GroupedRows& rows, size_t offset) const override {
+        for (size_t g = 0; g < rows.groups(); ++g) as_state(rows.state(g) + offset) += rows.count(g);
+        return true;
     }
     void merge_state(uint64_t& state, const uint64_t& other, Arena&) const { state += other; }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
@@ -122,6 +127,11 @@ Sum sum_batch(const VectorPtr& vector, size_t rows) {
     return total;
 }
 
+/// Whether GroupedRows sums values of T, for a sum of this type.
+template <typename T, typename Sum>
+constexpr bool kSummedByGroup = std::is_integral_v<T> && sizeof(T) <= 8 &&
+                                (std::is_same_v<Sum, Int128> || (std::is_integral_v<Sum> && sizeof(Sum) == 8));
+
 template <typename T, typename SumType>
 class Sum : public StateAggregate<Sum<T, SumType>, SumType> {
     using Base = StateAggregate<Sum<T, SumType>, SumType>;
@@ -141,6 +151,17 @@ public:
     void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena&) const override {
         SumType& total = Base::as_state(state);
         total = add_wrapping(total, sum_batch<SumType, T>(arguments[0], rows));
+    }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+        if constexpr (kSummedByGroup<T, SumType>) {
+            const auto& sums = rows.sums(arguments[0]);
+            for (size_t g = 0; g < rows.groups(); ++g) {
+                SumType& state = Base::as_state(rows.state(g) + offset);
+                state = add_wrapping(state, static_cast<SumType>(sums[g]));
+            }
+            return true;
+        }
+        return false;
     }
     void merge_state(SumType& state, const SumType& other, Arena&) const { state = add_wrapping(state, other); }
     VectorPtr finish(char* const* states, size_t rows, size_t offset) const override {
@@ -191,6 +212,18 @@ public:
         State& state = Base::as_state(place);
         state.sum = add_wrapping(state.sum, sum_batch<SumType, T>(arguments[0], rows));
         state.count += rows;
+    }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+        if constexpr (kSummedByGroup<T, SumType>) {
+            const auto& sums = rows.sums(arguments[0]);
+            for (size_t g = 0; g < rows.groups(); ++g) {
+                State& state = Base::as_state(rows.state(g) + offset);
+                state.sum = add_wrapping(state.sum, static_cast<SumType>(sums[g]));
+                state.count += rows.count(g);
+            }
+            return true;
+        }
+        return false;
     }
     void merge_state(State& state, const State& other, Arena&) const {
         state.sum = add_wrapping(state.sum, other.sum);

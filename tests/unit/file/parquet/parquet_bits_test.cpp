@@ -99,6 +99,33 @@ TEST(Spread, ValuesComeToTheirPlaces) {
     check_spreading<uint64_t>(random);
 }
 
+template <typename T>
+void check_picking(std::mt19937_64& random) {
+    for (const unsigned share : {30u, 60u, 95u, 100u})
+        for (size_t n = 0; n < 300; n += 1 + n / 20) {
+            std::vector<T> values(n), expected;
+            std::vector<uint32_t> rows;
+            for (size_t i = 0; i < n; ++i) {
+                values[i] = static_cast<T>(random());
+                if (random() % 100 >= share || (n > 200 && i > 60 && i < 160)) continue;
+                rows.push_back(static_cast<uint32_t>(i));
+                expected.push_back(values[i]);
+            }
+            // One byte off, as values in pages may lie.
+            std::vector<uint8_t> bytes(n * sizeof(T) + 1), out(rows.size() * sizeof(T));
+            if (n) std::memcpy(bytes.data() + 1, values.data(), n * sizeof(T));
+            const auto pick = sizeof(T) == 4 ? pick_values4 : pick_values8;
+            pick(bytes.data() + 1, n, rows.data(), rows.size(), out.data());
+            EXPECT_EQ(0, rows.empty() ? 0 : std::memcmp(out.data(), expected.data(), out.size())) << n << " " << share;
+        }
+}
+
+TEST(Pick, TakesTheValuesAtTheRows) {
+    std::mt19937_64 random(7);
+    check_picking<uint32_t>(random);
+    check_picking<uint64_t>(random);
+}
+
 TEST(JoinStreams, BytesComeBackTogether) {
     std::mt19937_64 random(8);
     for (const size_t width : {4u, 8u}) {
