@@ -8,8 +8,8 @@
 namespace firn::file::pq {
 namespace {
 
-constexpr uint64_t kMostBytes = 512 << 20;
-constexpr uint64_t kShareOfMachine = 16;
+constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+constexpr uint64_t kShareOfMachine = 8;
 constexpr uint64_t kShareOfLimit = 8;
 constexpr size_t kAsked = 1 << 14;
 /// Of an entry besides its page.
