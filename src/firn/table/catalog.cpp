@@ -169,7 +169,7 @@ void Catalog::configure(const storage::ConfigurationNode& configuration) {
 const Disk& Catalog::disk(const std::string& name) const {
     const auto found = disks_.find(name);
     if (found == disks_.end())
-        fail(ErrorCode::BAD_ARGUMENTS,
+        fail(ErrorCode::UNKNOWN_DISK,
              "Unknown disk {}: the configuration's storage_configuration.disks does not have it", name);
     return found->second;
 }
@@ -248,7 +248,7 @@ void Catalog::create_database(const sql::CreateDatabaseStatement& statement, pla
     if (engine && engine->name == "DataLakeCatalog") {
         lakes_[name] = make_lake_database(statement, context);
     } else if (engine && engine->name != "Memory" && engine->name != "Atomic" && engine->name != "Ordinary") {
-        fail(ErrorCode::BAD_ARGUMENTS, "Unknown database engine: {}; firn has Memory and DataLakeCatalog",
+        fail(ErrorCode::UNKNOWN_DATABASE_ENGINE, "Unknown database engine: {}; firn has Memory and DataLakeCatalog",
              engine->name);
     }
     databases_[name];

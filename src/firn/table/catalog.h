@@ -62,7 +62,7 @@ public:
     void configure(const storage::ConfigurationNode& configuration);
     NamedCollections& collections() { return collections_; }
     const NamedCollections& collections() const { return collections_; }
-    /// BAD_ARGUMENTS where the configuration has none of that name.
+    /// UNKNOWN_DISK where the configuration has none of that name.
     const Disk& disk(const std::string& name) const;
 
     const std::shared_ptr<iceberg::MetadataCache>& cache() const { return cache_; }

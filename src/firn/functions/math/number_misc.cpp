@@ -196,6 +196,9 @@ Overload resolve_decimal_string(ArgumentList arguments, const FunctionContext&) 
     const TypePtr given = arguments[0].type, type = make_type(TypeId::String);
     if (!is_number(given->id())) fail_argument("toDecimalString", *given, 0);
     require_integer(arguments, 1, "toDecimalString");
+    if (!arguments[1].constant || arguments[1].type->id() != TypeId::UInt8)
+        fail(ErrorCode::ILLEGAL_COLUMN, "Argument 2 of function toDecimalString must be a constant UInt8, not {}",
+             arguments[1].constant ? arguments[1].type->name() : "a column");
     return {type, [=](const KernelArguments& call) {
                 const VectorPtr digits = as_int64(call[1]), values = flatten(call[0]);
                 const bool floats = is_float(given->id());
@@ -203,8 +206,8 @@ Overload resolve_decimal_string(ArgumentList arguments, const FunctionContext&) 
                 StringOutput out(call.rows);
                 for (size_t i = 0; i < call.rows; ++i) {
                     const int64_t wanted = Reader<int64_t>(digits)[i];
-                    if (wanted < 0 || wanted > (floats ? kMostFloatDigits : kMostDigits))
-                        fail(ErrorCode::BAD_ARGUMENTS,
+                    if (wanted > (floats ? kMostFloatDigits : kMostDigits))
+                        fail(ErrorCode::CANNOT_PRINT_FLOAT_OR_DOUBLE_NUMBER,
                              "Too many fractional digits requested, shall not be more than {}",
                              floats ? kMostFloatDigits : kMostDigits);
                     std::string text;

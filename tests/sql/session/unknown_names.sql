@@ -1,0 +1,13 @@
+/* an error */ CREATE DATABASE d ENGINE = Lazy(3);
+/* an error */ CREATE TABLE t ENGINE = Iceberg('a') SETTINGS disk = 'nope';
+/* an error */ CREATE TABLE t ENGINE = IcebergLocal('a') SETTINGS disk = 'nope';
+SELECT * FROM icebergLocal('/tmp/x', SETTINGS disk = 'nope');
+/* an error */ CREATE TABLE t ENGINE = Nothing('a');
+SELECT toDecimalString(1.5, 100);
+SELECT toDecimalString(1.5::Float64, 61);
+SELECT toDecimalString(1::Int32, 78);
+SELECT toDecimalString(1.5::Decimal(10, 2), 78);
+SELECT toDecimalString(1.5, 1000);
+SELECT toDecimalString(1.5, -1);
+SELECT toDecimalString(1, materialize(3));
+SELECT toDecimalString(1.5::Decimal(10, 2), 4), toDecimalString(1, 0);
