@@ -222,7 +222,8 @@ def test_full_disk_while_spilling():
 def spilling_in(place):
     """A process that has begun to spill there and would go on for long, and the name of its directory."""
     endless = "SELECT number FROM numbers(10000000000) ORDER BY cityHash64(number) FORMAT Null"
-    process = subprocess.Popen([FIRN, "local", "--max_memory_usage", "20000000", "--firn_temporary_directory", place, "-q", endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([FIRN, "local", "--max_memory_usage", "20000000", "--firn_temporary_directory", place, "-q", endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # under nohup it would stay ignored
     end = time.time() + 30
     while not os.listdir(place) and time.time() < end:
         time.sleep(0.05)

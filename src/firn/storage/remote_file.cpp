@@ -29,10 +29,7 @@ private:
     size_t bytes_;
 };
 
-struct ChargedBytes {
-    BufferPtr bytes;
-    std::shared_ptr<const void> charge;
-};
+using ChargedBytes = std::pair<BufferPtr, std::shared_ptr<const void>>;
 
 BufferPtr charged(BufferPtr bytes, std::shared_ptr<const void> charge) {
     if (!charge) return bytes;
