@@ -1,7 +1,7 @@
 # Sourced by ./dev: the test suites. suite_NAME runs one and fails when it fails; suites lists them in the order of a full run.
-# More are run by name: storage and catalogs install and start servers.
+# More are run by name: tsan compiles the tree a third time, storage and catalogs install and start servers.
 
-suites="lint unit cli sql fixtures cases counts conformance differential parquet docs package sanitize fuzz tsan"
+suites="lint unit cli sql fixtures cases counts conformance differential parquet docs package sanitize fuzz"
 
 # build/release with the tests in it.
 release_build() {

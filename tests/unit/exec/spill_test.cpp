@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 #include "firn/exec/spill/batch_bytes.h"
 #include "firn/exec/spill/file.h"
@@ -455,9 +456,12 @@ TEST(Spill, RowsOfOneKeyAreDividedOnce) {
 }
 
 TEST(Spill, GroupsAreTheSame) {
-    for (const size_t groups : {1, 50, 1500}) {
+    // Where every batch is spilled and divided down to the last level, few rows make many files.
+    const std::vector<std::tuple<bool, size_t, size_t>> cases{
+        {true, 900, 1}, {true, 900, 50}, {false, 6000, 1}, {false, 6000, 50}, {false, 6000, 1500}};
+    for (const auto& [always, rows, groups] : cases) {
         plan::AggregateNode node;
-        node.children.push_back(test::scan(test::mixed_source(6000, groups, 1300, 500)));
+        node.children.push_back(test::scan(test::mixed_source(rows, groups, rows / 5, 500)));
         const plan::Node& input = *node.children[0];
         node.keys = {test::column(input, 1), test::column(input, 2)};
         for (const bool count : {true, false}) {
@@ -470,10 +474,11 @@ TEST(Spill, GroupsAreTheSame) {
         for (const auto& call : node.aggregates) node.output.push_back({"x", call.function->result_type()});
         const auto wanted = test::sorted(test::run(node));
         for (const auto& options : test::all_options()) {
-            if (options.batch_rows > 3) {
+            if (always && options.batch_rows > 3) {
                 EXPECT_EQ(test::sorted(test::run(node, options)), wanted);
             }
         }
+        if (always) continue;
         const Place place;
         QueryContext context(64 << 20);
         {

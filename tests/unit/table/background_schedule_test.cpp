@@ -19,8 +19,8 @@ bool soon(const Condition& condition) {
 }
 
 TEST(BackgroundSchedule, RunsAgainAndAgainUntilRemoved) {
-    BackgroundSchedule schedule;
     std::atomic<int> runs{0};
+    BackgroundSchedule schedule;  // ends before what its tasks write to
     schedule.add("a", milliseconds(5), [&] { ++runs; });
     EXPECT_TRUE(soon([&] { return runs >= 3; }));
     EXPECT_EQ(schedule.tasks(), 1U);
@@ -33,9 +33,9 @@ TEST(BackgroundSchedule, RunsAgainAndAgainUntilRemoved) {
 }
 
 TEST(BackgroundSchedule, OneTasksErrorEndsThatRunAlone) {
+    std::atomic<int> failures{0}, runs{0};
     BackgroundSchedule schedule;
     schedule.set_threads(1);
-    std::atomic<int> failures{0}, runs{0};
     schedule.add("bad", milliseconds(1), [&] {
         ++failures;
         fail(ErrorCode::S3_ERROR, "nothing there");
@@ -45,9 +45,9 @@ TEST(BackgroundSchedule, OneTasksErrorEndsThatRunAlone) {
 }
 
 TEST(BackgroundSchedule, NoMoreThreadsThanAllowed) {
+    std::atomic<int> now{0}, most{0}, runs{0};
     BackgroundSchedule schedule;
     schedule.set_threads(2);
-    std::atomic<int> now{0}, most{0}, runs{0};
     for (int i = 0; i < 6; ++i)
         schedule.add("task " + std::to_string(i), milliseconds(1), [&] {
             const int running = ++now;
