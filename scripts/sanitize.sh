@@ -7,6 +7,7 @@ sanitizer_environment() {
     symbolizer=$(command -v llvm-symbolizer-14 || true)
     rm -rf "$reports"
     mkdir -p "$reports"
+    export FIRN_TEST_SECONDS=300
     export ASAN_OPTIONS=detect_container_overflow=0:detect_stack_use_after_return=1:strict_string_checks=1:log_path=$reports/asan
     export UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan
     export LSAN_OPTIONS=suppressions=$PWD/tests/sanitize/leak.txt:print_suppressions=0

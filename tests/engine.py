@@ -26,7 +26,10 @@ class Answer:
         return "Code: %s (%s)" % (code.group(1) if code else "?", names[-1] if names else "?")
 
 
-def run(firn, arguments=(), sql=None, timeout=60, cwd="/tmp", env=None):
+SECONDS = float(os.environ.get("FIRN_TEST_SECONDS", "60"))  # that a statement may take; sanitized builds are given more
+
+
+def run(firn, arguments=(), sql=None, timeout=SECONDS, cwd="/tmp", env=None):
     """Runs `firn local ARGUMENTS` with sql on standard input."""
     try:
         done = subprocess.run([os.path.abspath(firn), "local", *arguments], input=(sql or "").encode(), capture_output=True, timeout=timeout, cwd=cwd, env=env)

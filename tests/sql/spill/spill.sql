@@ -30,8 +30,8 @@ SELECT count() FROM (SELECT number FROM numbers(3000000) INTERSECT SELECT number
 SELECT count() FROM (SELECT number FROM numbers(3000000) EXCEPT SELECT number + 1 FROM numbers(3000000));
 SELECT count() FROM (SELECT number AS x FROM numbers(3000000) UNION DISTINCT SELECT number + 1000000 FROM numbers(3000000));
 -- One group's states may be large, and all groups' states many times what there is.
-SELECT count(), sum(length(g)), sum(arraySum(g) % 10) FROM (SELECT number % 1000 AS k, groupArray(number) AS g FROM numbers(4000000) GROUP BY k);
-SELECT count(), sum(length(g)) FROM (SELECT number % 3000 AS k, groupConcat(toString(number)) AS g FROM numbers(3000000) GROUP BY k);
+SELECT count(), sum(length(g)), sum(arraySum(g) % 10) FROM (SELECT number % 300 AS k, groupArray(number) AS g FROM numbers(1000000) GROUP BY k) SETTINGS max_memory_usage = 12000000;
+SELECT count(), sum(length(g)) FROM (SELECT number % 600 AS k, groupConcat(toString(number)) AS g FROM numbers(600000) GROUP BY k) SETTINGS max_memory_usage = 12000000;
 -- Codecs.
 SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s) SETTINGS temporary_files_codec = 'ZSTD';
 SELECT count(), sum(c) FROM (SELECT toString(number) AS s, count() AS c FROM numbers(600000) GROUP BY s) SETTINGS temporary_files_codec = 'none';
