@@ -161,10 +161,16 @@ std::string unshared_identity() {
     return fmt::format("store {}", ++stores);
 }
 
+namespace {
+
+constexpr int64_t kLastSecond = 253402300799;  // of the year 9999
+
+}  // namespace
+
 int64_t http_date_us(std::string_view text) {
     if (text.empty()) return 0;
     const time_t seconds = curl_getdate(std::string(text).c_str(), nullptr);
-    return seconds < 0 ? 0 : int64_t{seconds} * 1'000'000;
+    return seconds < 0 || seconds > kLastSecond ? 0 : int64_t{seconds} * 1'000'000;
 }
 
 int64_t iso_date_us(std::string_view text) {
