@@ -1,22 +1,9 @@
 // What catalogs' HTTP services answer: each reply read as each kind.
 #include <string_view>
 
-#include "firn/base/error.h"
 #include "firn/catalog/catalog_replies.h"
 #include "firn/catalog/catalog_requests.h"
-
-namespace {
-
-template <typename F>
-void refusing(F&& f) {
-    try {
-        f();
-    } catch (const firn::Error&) {
-        // refused with a code: as it should be
-    }
-}
-
-}  // namespace
+#include "refusing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace firn::catalog;

@@ -1,26 +1,13 @@
 // What remote services answer: XML documents, URLs, headers' values.
 #include <string_view>
 
-#include "firn/base/error.h"
 #include "firn/storage/azure_store.h"
 #include "firn/storage/http.h"
 #include "firn/storage/remote_store.h"
 #include "firn/storage/s3_location.h"
 #include "firn/storage/url.h"
 #include "firn/storage/xml.h"
-
-namespace {
-
-template <typename F>
-void refusing(F&& f) {
-    try {
-        f();
-    } catch (const firn::Error&) {
-        // refused with a code: as it should be
-    }
-}
-
-}  // namespace
+#include "refusing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace firn::storage;

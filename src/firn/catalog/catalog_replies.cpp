@@ -26,13 +26,9 @@ Namespace levels_of(simdjson::dom::element element, const JsonFields& where) {
 
 std::vector<VendedCredential> credentials_of(const JsonFields& root) {
     std::vector<VendedCredential> out;
-    const auto list = root.array_or_nothing("storage-credentials");
-    if (!list) return out;
-    size_t index = 0;
-    for (const auto item : *list) {
-        const JsonFields fields(item, root.item_place("storage-credentials", index++));
+    root.each_object("storage-credentials", [&](const JsonFields& fields) {
         out.push_back({text(fields, "prefix"), fields.text_map("config")});
-    }
+    });
     return out;
 }
 
@@ -63,12 +59,10 @@ Page<TableIdentifier> parse_rest_tables(std::string_view body, const std::string
     const JsonDocument document(body, where);
     const JsonFields root(document.root(), where);
     Page<TableIdentifier> out;
-    size_t index = 0;
-    for (const auto item : root.required_array("identifiers")) {
-        const JsonFields fields(item, root.item_place("identifiers", index++));
+    root.each_required_object("identifiers", [&](const JsonFields& fields) {
         out.items.push_back(
             {levels_of(fields.required_element("namespace"), fields), std::string(fields.required_text("name"))});
-    }
+    });
     out.next = text(root, "next-page-token");
     return out;
 }
@@ -96,11 +90,9 @@ Page<Namespace> parse_glue_databases(std::string_view body, const std::string& w
     const JsonDocument document(body, where);
     const JsonFields root(document.root(), where);
     Page<Namespace> out;
-    size_t index = 0;
-    for (const auto item : root.required_array("DatabaseList")) {
-        const JsonFields database(item, root.item_place("DatabaseList", index++));
+    root.each_required_object("DatabaseList", [&](const JsonFields& database) {
         out.items.push_back({std::string(database.required_text("Name"))});
-    }
+    });
     out.next = text(root, "NextToken");
     return out;
 }
@@ -109,12 +101,10 @@ Page<TableIdentifier> parse_glue_tables(std::string_view body, const std::string
     const JsonDocument document(body, where);
     const JsonFields root(document.root(), where);
     Page<TableIdentifier> out;
-    size_t index = 0;
-    for (const auto item : root.required_array("TableList")) {
-        const JsonFields table(item, root.item_place("TableList", index++));
+    root.each_required_object("TableList", [&](const JsonFields& table) {
         if (is_iceberg(table.text_map("Parameters")))
             out.items.push_back({levels, std::string(table.required_text("Name"))});
-    }
+    });
     out.next = text(root, "NextToken");
     return out;
 }
@@ -136,12 +126,8 @@ Page<Namespace> parse_unity_schemas(std::string_view body, const std::string& wh
     const JsonDocument document(body, where);
     const JsonFields root(document.root(), where);
     Page<Namespace> out;
-    size_t index = 0;
-    if (const auto schemas = root.array_or_nothing("schemas"))
-        for (const auto item : *schemas) {
-            const JsonFields schema(item, root.item_place("schemas", index++));
-            out.items.push_back({std::string(schema.required_text("name"))});
-        }
+    root.each_object(
+        "schemas", [&](const JsonFields& schema) { out.items.push_back({std::string(schema.required_text("name"))}); });
     out.next = text(root, "next_page_token");
     return out;
 }
@@ -151,15 +137,12 @@ Page<TableIdentifier> parse_unity_tables(std::string_view body, const std::strin
     const JsonDocument document(body, where);
     const JsonFields root(document.root(), where);
     Page<TableIdentifier> out;
-    size_t index = 0;
-    if (const auto tables = root.array_or_nothing("tables"))
-        for (const auto item : *tables) {
-            const JsonFields table(item, root.item_place("tables", index++));
-            if (text(table, "data_source_format") != "VIEW" && text(table, "table_type") != "VIEW")
-                out.items.push_back({levels, std::string(table.required_text("name"))});
-        }
+    const size_t tables = root.each_object("tables", [&](const JsonFields& table) {
+        if (text(table, "data_source_format") != "VIEW" && text(table, "table_type") != "VIEW")
+            out.items.push_back({levels, std::string(table.required_text("name"))});
+    });
     // Some versions give the last name as token even behind the last page; a page with no tables of any kind ends it.
-    out.next = index == 0 ? "" : text(root, "next_page_token");
+    out.next = tables == 0 ? "" : text(root, "next_page_token");
     return out;
 }
 

@@ -60,6 +60,21 @@ public:
     std::string item_place(std::string_view name, size_t index) const {
         return fmt::format("{}{}{}[{}]", where_, separator(), name, index);
     }
+    /// read(fields) for each object of an array field, in order; how many there were. Without such a field: for none.
+    template <typename Read>
+    size_t each_object(std::string_view name, const Read& read) const {
+        const auto list = array_or_nothing(name);
+        size_t index = 0;
+        if (list)
+            for (const simdjson::dom::element item : *list) read(JsonFields(item, item_place(name, index++)));
+        return index;
+    }
+    /// The same of a field that must be there.
+    template <typename Read>
+    size_t each_required_object(std::string_view name, const Read& read) const {
+        required_array(name);
+        return each_object(name, read);
+    }
     std::string field_place(std::string_view name) const { return fmt::format("{}{}{}", where_, separator(), name); }
 
     [[noreturn]] void bad(std::string_view name, std::string_view what) const;

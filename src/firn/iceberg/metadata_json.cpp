@@ -45,16 +45,14 @@ PartitionSpec partition_spec_of(const JsonFields& json) {
 SortOrder sort_order_of(const JsonFields& json) {
     SortOrder order;
     order.order_id = json.required_int("order-id");
-    size_t index = 0;
-    for (dom::element item : json.required_array("fields")) {
-        JsonFields inner(item, json.item_place("fields", index++));
+    json.each_required_object("fields", [&](const JsonFields& inner) {
         SortField field;
         field.source_ids = source_ids_of(inner);
         field.transform = Transform::parse(inner.required_text("transform"));
         field.descending = inner.text_or_nothing("direction").value_or("asc") == "desc";
         field.nulls_first = inner.text_or_nothing("null-order").value_or("nulls-first") == "nulls-first";
         order.fields.push_back(std::move(field));
-    }
+    });
     return order;
 }
 
@@ -87,11 +85,7 @@ StatisticsFile statistics_of(const JsonFields& json) {
     file.path = json.required_text("statistics-path");
     file.file_size = json.long_or_nothing("file-size-in-bytes").value_or(0);
     file.footer_size = json.long_or_nothing("file-footer-size-in-bytes").value_or(0);
-    auto blobs = json.array_or_nothing("blob-metadata");
-    if (!blobs) return file;
-    size_t index = 0;
-    for (dom::element item : *blobs) {
-        JsonFields inner(item, json.item_place("blob-metadata", index++));
+    json.each_object("blob-metadata", [&](const JsonFields& inner) {
         StatisticsBlob blob;
         blob.type = inner.required_text("type");
         blob.snapshot_id = inner.long_or_nothing("snapshot-id").value_or(file.snapshot_id);
@@ -99,7 +93,7 @@ StatisticsFile statistics_of(const JsonFields& json) {
         blob.fields = inner.int_list("fields");
         blob.properties = inner.text_map("properties");
         file.blobs.push_back(std::move(blob));
-    }
+    });
     return file;
 }
 
@@ -124,9 +118,7 @@ SnapshotRef ref_of(const JsonFields& json) {
 template <typename Item, typename Read>
 std::vector<Item> read_list(const JsonFields& json, std::string_view name, Read read) {
     std::vector<Item> items;
-    auto array = json.array_or_nothing(name);
-    if (!array) return items;
-    for (dom::element element : *array) items.push_back(read(JsonFields(element, json.item_place(name, items.size()))));
+    json.each_object(name, [&](const JsonFields& fields) { items.push_back(read(fields)); });
     return items;
 }
 

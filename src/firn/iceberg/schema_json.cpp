@@ -17,9 +17,7 @@ LiteralPtr default_of(const JsonFields& json, std::string_view name, const Neste
 
 std::vector<NestedField> fields_of_json(const JsonFields& type, int depth) {
     std::vector<NestedField> fields;
-    size_t index = 0;
-    for (dom::element item : type.required_array("fields")) {
-        JsonFields json(item, type.item_place("fields", index++));
+    type.each_required_object("fields", [&](const JsonFields& json) {
         NestedField field;
         field.id = json.required_int("id");
         field.name = json.required_text("name");
@@ -29,7 +27,7 @@ std::vector<NestedField> fields_of_json(const JsonFields& type, int depth) {
         field.initial_default = default_of(json, "initial-default", field);
         field.write_default = default_of(json, "write-default", field);
         fields.push_back(std::move(field));
-    }
+    });
     return fields;
 }
 

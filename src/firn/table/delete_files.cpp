@@ -39,6 +39,14 @@ std::vector<VectorPtr> read_columns(const file::DataFile& file, const std::vecto
     return out;
 }
 
+/// Names a file as it stands, for keys of the cache.
+std::string version_of(const iceberg::TableFiles& table, const iceberg::FileRef& file) {
+    storage::ObjectInfo info = known_of(table, file);
+    if (!table.store().is_remote()) info = table.store().stat(info.path);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n", info.path, info.size, info.modified_us, info.etag,
+                       file.sequence_number());
+}
+
 iceberg::NestedField position_field(int32_t id, std::string name, iceberg::TypeKind kind) {
     iceberg::NestedField field;
     field.id = id;
@@ -153,13 +161,8 @@ FileDeletes DeleteLoader::load(const iceberg::PlannedFile& planned) {
 
 std::string DeleteLoader::equality_key(const iceberg::PlannedFile& planned, const FileDeletes& deletes) const {
     if (!table_.cache()) return {};
-    const auto& file = planned.file;
-    storage::ObjectInfo info;
-    info.path = table_.paths().resolve(file.path());
-    info.size = static_cast<uint64_t>(std::max<int64_t>(0, file.manifest->file_size(file.entry)));
-    if (!table_.store().is_remote()) info = table_.store().stat(info.path);
-    std::string key = fmt::format("equality deleted\n{}\n{}\n{}\n{}\n{}\n{}\n", table_.store().identity(), info.path,
-                                  info.size, info.modified_us, info.etag, file.sequence_number());
+    std::string key =
+        fmt::format("equality deleted\n{}\n{}", table_.store().identity(), version_of(table_, planned.file));
     for (const auto& equality : deletes.equality) key += fmt::format("{} ", equality->number());
     return key;
 }
@@ -228,10 +231,7 @@ std::shared_ptr<const T> DeleteLoader::cached(
     std::string key = fmt::format("{}\n{}\n{}\n", what, table_.store().identity(), table_.metadata().location);
     for (const uint32_t index : files) {
         const auto& file = files_[index];
-        storage::ObjectInfo info = known_of(table_, file);
-        if (!table_.store().is_remote()) info = table_.store().stat(info.path);
-        key += fmt::format("{}\n{}\n{}\n{}\n{}\n", info.path, info.size, info.modified_us, info.etag,
-                           file.sequence_number());
+        key += version_of(table_, file);
         if (file.manifest->is_deletion_vector(file.entry))  // one of several in a file
             key += fmt::format("{}\n", file.manifest->content_offset(file.entry).value_or(-1));
     }

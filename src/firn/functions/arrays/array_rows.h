@@ -1,6 +1,8 @@
 // Arrays rebuilt from picked elements: most array functions only say which elements a row keeps, in which order.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -31,6 +33,28 @@ struct Range {
 };
 inline Range range_at(const Vector& array, size_t row) {
     return {static_cast<uint32_t>(array.offsets()[row]), static_cast<uint32_t>(array.offsets()[row + 1])};
+}
+
+/// The elements of each row of an array (or map), sorted by before(a, b) over places in the child. With `limits`, a number for
+/// each row: the first so many sorted, the others behind them anyhow; without, all, equal ones as they were.
+template <typename Before>
+VectorPtr sort_rows(const Vector& array, size_t rows, const int64_t* limits, const TypePtr& type,
+                    const Before& before) {
+    ElementPicker out(rows);
+    std::vector<uint32_t> order;
+    for (size_t i = 0; i < rows; ++i) {
+        const Range range = range_at(array, i);
+        order.resize(range.size());
+        std::iota(order.begin(), order.end(), range.begin);
+        if (limits)
+            std::partial_sort(order.begin(), order.begin() + std::clamp<int64_t>(limits[i], 0, range.size()),
+                              order.end(), before);
+        else
+            std::stable_sort(order.begin(), order.end(), before);
+        for (const uint32_t j : order) out.pick(j);
+        out.end_row();
+    }
+    return out.finish(type, array.child());
 }
 
 /// Element type of argument `position`, which must be an Array.

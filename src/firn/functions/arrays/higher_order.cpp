@@ -133,21 +133,8 @@ Overload make_sort(const Shape& shape, bool reverse) {
     return {shape.array, [=](const KernelArguments& call) {
                 const Elements elements =
                     elements_of(call, shape.has_lambda ? 1 : 0, reverse ? "arrayReverseSort" : "arraySort");
-                const Vector& keys = *elements.values;
-                ElementPicker out(call.rows);
-                std::vector<uint32_t> order;
-                for (size_t i = 0; i < call.rows; ++i) {
-                    const Range range = range_at(*elements.array, i);
-                    order.resize(range.size());
-                    for (uint32_t j = 0; j < range.size(); ++j) order[j] = range.begin + j;
-                    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-                        return reverse ? compare_values(keys, b, keys, a, -1) < 0
-                                       : compare_values(keys, a, keys, b, 1) < 0;
-                    });
-                    for (const uint32_t j : order) out.pick(j);
-                    out.end_row();
-                }
-                return out.finish(shape.array, elements.array->child());
+                return sort_rows(*elements.array, call.rows, nullptr, shape.array,
+                                 ElementBefore{*elements.values, reverse});
             }};
 }
 

@@ -6,6 +6,7 @@
 
 #include "firn/functions/arrays/array_rows.h"
 #include "firn/functions/declare.h"
+#include "firn/vector/row_ops.h"
 
 namespace firn::functions {
 
@@ -25,6 +26,15 @@ struct Elements {
 };
 /// Of a call whose arrays are its arguments from first_array on. SIZES_OF_ARRAYS_DONT_MATCH where they are not alike.
 Elements elements_of(const KernelArguments& call, size_t first_array, const char* name);
+
+/// Which of two elements sorts first by their values; NULL and NaN come last either way.
+struct ElementBefore {
+    const Vector& values;
+    bool reverse;
+    bool operator()(uint32_t a, uint32_t b) const {
+        return reverse ? compare_values(values, b, values, a, -1) < 0 : compare_values(values, a, values, b, 1) < 0;
+    }
+};
 
 /// 1 for each value that is neither 0 nor NULL.
 std::vector<uint8_t> truth_of(const VectorPtr& values);

@@ -106,22 +106,8 @@ Overload resolve_partial_sort(ArgumentList arguments, const char* name, bool rev
     return {type, [=](const KernelArguments& call) {
                 const Elements elements = elements_of(call, limit_at + 1, name);
                 const VectorPtr limits = flatten(as_int64(call[limit_at]));
-                const Vector& keys = *elements.values;
-                ElementPicker out(call.rows);
-                std::vector<uint32_t> order;
-                for (size_t i = 0; i < call.rows; ++i) {
-                    const Range range = range_at(*elements.array, i);
-                    order.resize(range.size());
-                    for (uint32_t j = 0; j < range.size(); ++j) order[j] = range.begin + j;
-                    const auto limit = std::clamp<int64_t>(limits->values<int64_t>()[i], 0, range.size());
-                    std::partial_sort(order.begin(), order.begin() + limit, order.end(), [&](uint32_t a, uint32_t b) {
-                        return reverse ? compare_values(keys, b, keys, a, -1) < 0
-                                       : compare_values(keys, a, keys, b, 1) < 0;
-                    });
-                    for (const uint32_t j : order) out.pick(j);
-                    out.end_row();
-                }
-                return out.finish(type, elements.array->child());
+                return sort_rows(*elements.array, call.rows, limits->values<int64_t>(), type,
+                                 ElementBefore{*elements.values, reverse});
             }};
 }
 

@@ -125,26 +125,10 @@ Overload resolve_sort(ArgumentList arguments, bool reverse, bool partial) {
                     const int order = compare_values(*by, a, *by, b, reverse ? -1 : 1);
                     return order != 0 || by_lambda ? order : compare_values(*entries.values, a, *entries.values, b);
                 };
-                ElementPicker out(call.rows);
-                std::vector<uint32_t> rows;
-                for (size_t i = 0; i < call.rows; ++i) {
-                    const Range range = range_at(*entries.map, i);
-                    rows.resize(range.size());
-                    for (uint32_t j = 0; j < range.size(); ++j) rows[j] = range.begin + j;
-                    const auto before = [&](uint32_t a, uint32_t b) {
-                        return reverse ? order_of(b, a) < 0 : order_of(a, b) < 0;
-                    };
-                    if (partial)
-                        std::partial_sort(
-                            rows.begin(),
-                            rows.begin() + std::clamp<int64_t>(limits->values<int64_t>()[i], 0, range.size()),
-                            rows.end(), before);
-                    else
-                        std::stable_sort(rows.begin(), rows.end(), before);
-                    for (const uint32_t j : rows) out.pick(j);
-                    out.end_row();
-                }
-                return out.finish(type, entries.map->child());
+                const auto before = [&](uint32_t a, uint32_t b) {
+                    return reverse ? order_of(b, a) < 0 : order_of(a, b) < 0;
+                };
+                return sort_rows(*entries.map, call.rows, partial ? limits->values<int64_t>() : nullptr, type, before);
             }};
 }
 
