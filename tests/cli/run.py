@@ -316,6 +316,10 @@ def test_deletes_found_by_earlier_queries():
         assert alone
         good(alone, sql=";\n".join(asked))
         good(alone, "--max_threads=1", "--max_block_size=2", sql=";\n".join(asked))
+    place = os.path.join(FIXTURES, "eqdel_basic")
+    done = local("--print-profile-events", sql=f"SELECT v FROM icebergLocal('{place}') FORMAT Null;" * 2)
+    first, second = map(int, re.findall(r"ParquetDecodedPages: (\d+)", done.err))
+    assert second < first, (first, second)  # the keys are not read again
 
 
 def test_file_function():

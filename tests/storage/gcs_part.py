@@ -15,7 +15,7 @@ def gcs_credentials(suite, port, work):
     proxy = FaultProxy(port)
     proxy.host = f"127.0.0.1:{port}"  # by which it knows its XML API
     tokens = TokenServer(lambda: (200, {"access_token": "google-token-%d" % len(tokens.asked), "expires_in": 3599, "token_type": "Bearer"}))
-    emulator = {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{proxy.port}"}
+    emulator = {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{proxy.port}", "CLOUDSDK_CONFIG": work}  # none of whoever runs this
     key = subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], check=True, capture_output=True, text=True).stdout
     files = {"service account": {"type": "service_account", "client_email": "me@project", "private_key": key, "token_uri": f"http://{tokens.address}/token"},
              "user": {"type": "authorized_user", "client_id": "id", "client_secret": "user-secret", "refresh_token": "user-refresh", "token_uri": f"http://{tokens.address}/token"}}

@@ -91,7 +91,7 @@ class Suite:
 
 def plain_environment(**more):
     """The environment without what would give firn keys, addresses or certificates."""
-    return {**{k: v for k, v in os.environ.items() if not re.match(r"(AWS|AZURE|IDENTITY|GOOGLE|HADOOP|STORAGE|SSL|CURL)_", k)}, **more}
+    return {**{k: v for k, v in os.environ.items() if not re.match(r"(AWS|AZURE|IDENTITY|GOOGLE|GCE|CLOUDSDK|HADOOP|STORAGE|SSL|CURL)_", k)}, **more}
 
 
 def upload(store, bucket, scheme_root, tables, work):

@@ -106,6 +106,7 @@ std::optional<int64_t> VendedCredential::expires_ms() const {
 std::vector<VendedCredential> LakeCatalog::renew_credentials(const TableIdentifier& table) {
     auto loaded = load_table(table);
     if (!loaded) fail(ErrorCode::UNKNOWN_TABLE, "Table {} is no longer in its catalog", table.display());
+    if (loaded->credentials.empty()) loaded->credentials.push_back({"", std::move(loaded->config)});
     return std::move(loaded->credentials);
 }
 

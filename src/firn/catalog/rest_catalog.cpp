@@ -157,10 +157,7 @@ std::vector<VendedCredential> RestCatalog::renew_credentials(const TableIdentifi
         if (reply.ok())
             return parse_rest_credentials(reply.body, requests_.shown_name() + ", credentials of " + table.display());
     }
-    auto loaded = load_table(table);
-    if (!loaded) fail(ErrorCode::UNKNOWN_TABLE, "Table {} is no longer in its catalog", table.display());
-    if (loaded->credentials.empty()) loaded->credentials.push_back({"", std::move(loaded->config)});
-    return std::move(loaded->credentials);
+    return LakeCatalog::renew_credentials(table);
 }
 
 }  // namespace firn::catalog

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -338,11 +339,12 @@ Batch finish_without_keys(Run& run, const Plan& plan, const std::vector<Groups*>
     return out;
 }
 
-void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups, Stage& next) {
+void emit_groups(Run& run, const Plan& plan, const std::vector<Groups*>& groups, std::deque<Arena>& arenas,
+                 Stage& next) {
     std::vector<GroupMap*> maps;
     for (Groups* g : groups) maps.push_back(&g->map);
     const auto& node = plan.node;
-    const GroupMerge merge(run, maps, [&](char* into, char* from, Arena& arena) {
+    const GroupMerge merge(run, maps, arenas, [&](char* into, char* from, Arena& arena) {
         for (const size_t i : plan.active)
             node.aggregates[i].function->merge(into + plan.offsets[i], from + plan.offsets[i], arena);
     });
@@ -375,8 +377,7 @@ private:
     struct Worker : Consumer {
         Worker(KeepingStage& s, std::vector<Batch>& l, ConsumerPtr c) : stage(s), list(l), next(std::move(c)) {}
         void push(Batch&& batch) override {
-            size_t bytes = 0;
-            for (const auto& column : batch.columns) bytes += column->allocated_bytes();
+            const size_t bytes = batch.allocated_bytes();
             if (stage.bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= KeptGroups::kMostBytes)
                 list.push_back(batch);
             else
@@ -416,6 +417,7 @@ void run_aggregate(Run& run, const AggregateNode& node, Stage& next, const Colum
 void run_groups(Run& run, const AggregateNode& node, const plan::Node& input, int64_t spill_bytes, Stage& next,
                 const Columns& needed) {
     const Plan plan(node, needed, run.options().batch_rows);
+    std::deque<Arena> arenas;  // what merged states point to until they are destroyed
     AggregateStage stage(run, plan, run.spill_policy(spill_bytes));
     Columns below(input.output.size(), false);
     mark(node.keys, below);
@@ -429,7 +431,7 @@ void run_groups(Run& run, const AggregateNode& node, const plan::Node& input, in
     if (!plan.has_keys())
         return run.emit_in_order(next,
                                  [&](Consumer& consumer) { consumer.push(finish_without_keys(run, plan, groups)); });
-    emit_groups(run, plan, groups, next);
+    emit_groups(run, plan, groups, arenas, next);
 }
 
 }  // namespace firn::exec

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 #include "firn/exec/frame.h"
 #include "firn/exec/program.h"
@@ -147,9 +148,7 @@ VectorPtr Evaluator::apply_to_dictionary(uint32_t node, std::vector<VectorPtr>& 
         try {
             known.result = flatten(function.execute(over_base, entries));
         } catch (const Error& error) {
-            if (error.code() == ErrorCode::MEMORY_LIMIT_EXCEEDED || error.code() == ErrorCode::QUERY_WAS_CANCELLED ||
-                error.code() == ErrorCode::TIMEOUT_EXCEEDED)
-                throw;
+            if (ends_query(error)) throw;
             known.failed = true;
         }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 
 namespace firn::exec {
@@ -89,9 +90,7 @@ struct Filter::Conjunct {
             for (const uint32_t entry : selected) passes[entry] = 1;
             return true;
         } catch (const Error& error) {
-            if (error.code() == ErrorCode::MEMORY_LIMIT_EXCEEDED || error.code() == ErrorCode::QUERY_WAS_CANCELLED ||
-                error.code() == ErrorCode::TIMEOUT_EXCEEDED)
-                throw;
+            if (ends_query(error)) throw;
             base_failed = true;  // perhaps by an entry that no row uses: go row by row
             return false;
         }

@@ -20,7 +20,8 @@ using Words = std::array<uint64_t, kWords>;
 
 }  // namespace
 
-GroupMerge::GroupMerge(Run& run, const std::vector<GroupMap*>& maps, const MergeRow& merge) {
+GroupMerge::GroupMerge(Run& run, const std::vector<GroupMap*>& maps, std::deque<Arena>& arenas, const MergeRow& merge)
+    : arenas_(arenas) {
     for (GroupMap* map : maps)
         if (map->size() > 0) maps_.push_back(map);
     if (maps_.empty() && !maps.empty()) maps_.push_back(maps[0]);

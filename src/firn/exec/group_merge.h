@@ -20,10 +20,11 @@ class Run;
 class GroupMerge {
 public:
     /// Adds what `from` holds to `into`, both rows of one key. Called from several threads, never for one row at once; what
-    /// `into` points to may lie in the arena, which lives as long as the GroupMerge.
+    /// `into` points to may lie in the arena.
     using MergeRow = std::function<void(char* into, char* from, Arena& arena)>;
 
-    GroupMerge(Run& run, const std::vector<GroupMap*>& maps, const MergeRow& merge);
+    /// arenas: those of MergeRow are put there; they must outlive the rows' states.
+    GroupMerge(Run& run, const std::vector<GroupMap*>& maps, std::deque<Arena>& arenas, const MergeRow& merge);
     GroupMerge(const GroupMerge&) = delete;
     GroupMerge& operator=(const GroupMerge&) = delete;
 
@@ -60,7 +61,7 @@ private:
     std::vector<GroupMap*> maps_;
     std::vector<Part> parts_;
     std::vector<TrackedVector<uint8_t>> merged_;  // map, row: its key stands in an earlier map
-    std::deque<Arena> arenas_;
+    std::deque<Arena>& arenas_;
     std::mutex mutex_;  // of arenas_
 };
 

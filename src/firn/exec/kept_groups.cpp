@@ -13,8 +13,7 @@ const std::vector<Batch>* KeptGroups::find(const plan::AggregateNode& node) cons
 
 void KeptGroups::keep(const plan::AggregateNode& node, std::vector<Batch> batches) {
     size_t bytes = 0;
-    for (const auto& batch : batches)
-        for (const auto& column : batch.columns) bytes += column->allocated_bytes();
+    for (const auto& batch : batches) bytes += batch.allocated_bytes();
     std::lock_guard lock(mutex_);
     if (bytes_ + bytes > kMostBytes) return;
     bytes_ += bytes;

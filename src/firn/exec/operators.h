@@ -7,7 +7,7 @@ namespace firn::exec {
 
 void run_scan(Run& run, const plan::ScanNode& node, Stage& next, const Columns& needed);
 void run_values(Run& run, const plan::ValuesNode& node, Stage& next);
-/// Batches that are there already, cut to batch_rows.
+/// Batches that are there already, cut to batch_rows; in order where there is one worker.
 void emit_batches(Run& run, const std::vector<Batch>& batches, Stage& next);
 void run_cte(Run& run, const plan::CteNode& node, Stage& next);
 void run_union(Run& run, const plan::SetNode& node, Stage& next, const Columns& needed);

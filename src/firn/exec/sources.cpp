@@ -14,7 +14,6 @@ void flatten_batch(Batch& batch) {
     for (auto& column : batch.columns) column = flatten(column);
 }
 
-/// Batches that are in memory, taken by the workers one by one. In order where there is one worker.
 }  // namespace
 
 void emit_batches(Run& run, const std::vector<Batch>& batches, Stage& next) {

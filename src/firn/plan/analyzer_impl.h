@@ -55,7 +55,6 @@ struct Slot {
 
 struct AggregateEntry {
     AggregateCall call;  // arguments over slots
-    std::string key;     // name with parameters: what makes two calls the same, with the arguments
     size_t slot = 0;
 };
 

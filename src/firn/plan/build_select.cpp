@@ -167,6 +167,7 @@ void SelectBuilder::aggregate() {
         AggregateCall made;
         made.function = entry.call.function;
         made.name = entry.call.name;
+        made.key = entry.call.key;
         for (const ExpressionPtr& argument : entry.call.arguments) made.arguments.push_back(lower(argument));
         node->output.push_back({entry.call.name, made.function->result_type()});
         node->aggregates.push_back(std::move(made));

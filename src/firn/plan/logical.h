@@ -87,6 +87,9 @@ struct AggregateCall {
     /// Only rows that pass are added (FILTER (WHERE …), -If); null = all.
     ExpressionPtr filter;
     std::string name;
+    /// The function with its parameters' values: calls of one key and the same arguments are the same. Empty where the call was
+    /// made otherwise than by the query's text.
+    std::string key{};
 };
 
 /// Output: the keys, then the aggregates. No keys: one row always (unless totals rules say else).

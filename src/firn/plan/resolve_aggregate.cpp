@@ -118,7 +118,7 @@ ExpressionPtr Scope::resolve_aggregate(const sql::Expr& expr) {
     entry.call.function =
         functions::AggregateRegistry::instance().bind(name, types_of(entry.call.arguments), parameters);
     entry.call.name = sql::column_name(expr);
-    entry.key = std::string(name) + parameters_text(parameters);
+    entry.call.key = std::string(name) + parameters_text(parameters);
     if (lower_case(name) == "sum" && parameters.empty() && entry.call.arguments.size() == 1)
         if (ExpressionPtr sum = sum_of_shifted(entry)) return sum;
     return add_aggregate(std::move(entry));
@@ -133,7 +133,7 @@ ExpressionPtr Scope::sum_of_shifted(const AggregateEntry& entry) {
         made.call.arguments = {shifted->value};
         made.call.function = functions::AggregateRegistry::instance().bind(name, types_of(made.call.arguments), {});
         made.call.name = fmt::format("{}({})", name, to_string(*shifted->value));
-        made.key = name;
+        made.call.key = name;
         return made;
     };
     AggregateEntry sum = aggregate("sum"), count = aggregate("count");
@@ -152,7 +152,7 @@ ExpressionPtr Scope::sum_of_shifted(const AggregateEntry& entry) {
 /// The aggregate's slot: that of an equal one, where there is one.
 ExpressionPtr Scope::add_aggregate(AggregateEntry entry) {
     for (const AggregateEntry& known : aggregates) {
-        if (known.key != entry.key || known.call.arguments.size() != entry.call.arguments.size()) continue;
+        if (known.call.key != entry.call.key || known.call.arguments.size() != entry.call.arguments.size()) continue;
         bool same = true;
         for (size_t i = 0; i < known.call.arguments.size(); ++i)
             same = same && same_expression(*known.call.arguments[i], *entry.call.arguments[i]) &&

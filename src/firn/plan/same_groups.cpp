@@ -12,11 +12,9 @@ bool same(const std::vector<ExpressionPtr>& a, const std::vector<ExpressionPtr>&
 
 bool same(const ExpressionPtr& a, const ExpressionPtr& b) { return a && b ? same_expression(*a, *b) : a == b; }
 
-/// By the text of the call too, which tells parameters and DISTINCT.
 bool same(const AggregateCall& a, const AggregateCall& b) {
-    return a.name == b.name && a.function->name() == b.function->name() &&
-           same_type(a.function->result_type(), b.function->result_type()) && same(a.arguments, b.arguments) &&
-           same(a.filter, b.filter);
+    return a.key == b.key && same_type(a.function->result_type(), b.function->result_type()) &&
+           same(a.arguments, b.arguments) && same(a.filter, b.filter);
 }
 
 bool same_scan(const ScanNode& a, const ScanNode& b) {
@@ -72,7 +70,8 @@ bool can_be_same_groups(const AggregateNode& node) {
     if (node.keys.empty() || node.with_totals || node.merge_metadata_partials || !all_deterministic(node.keys))
         return false;
     for (const auto& call : node.aggregates)
-        if (!all_deterministic(call.arguments) || (call.filter && !is_deterministic(*call.filter))) return false;
+        if (call.key.empty() || !all_deterministic(call.arguments) || (call.filter && !is_deterministic(*call.filter)))
+            return false;
     return is_plain_input(*node.children[0]);
 }
 

@@ -189,6 +189,8 @@ bool may_hold_secrets(std::string_view statement) {
     return false;
 }
 
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\f\v") == text.npos; }
+
 }  // namespace
 
 std::string shown_source(std::string_view text, size_t statement_begin, size_t begin, size_t end) {
@@ -199,12 +201,20 @@ std::string shown_source(std::string_view text, size_t statement_begin, size_t b
     // Not of the part alone, whose end may cut a string.
     Lexer lexer(text, begin, 0);
     for (Token token = lexer.next(); token.type != TokenType::End && token.begin < end; token = lexer.next()) {
-        if (token.type != TokenType::String && token.error != TokenError::StringNotClosed) continue;
-        out += text.substr(copied, token.begin - copied);
-        out += quote_string(kHidden);
+        const std::string_view gap = text.substr(copied, token.begin - copied);
+        out += is_blank(gap) ? gap : " ";  // comments may hold what strings do
         copied = token.end;
+        if (token.error == TokenError::CommentNotClosed) return out;
+        const bool open_heredoc = token.type == TokenType::BareWord && text[token.begin] == '$';
+        if (token.type == TokenType::String || token.error == TokenError::StringNotClosed || text[token.begin] == '"' ||
+            open_heredoc)
+            out += quote_string(kHidden);
+        else
+            out += text.substr(token.begin, std::min(token.end, end) - token.begin);
+        if (open_heredoc) return out;
     }
-    return copied < end ? out.append(text.substr(copied, end - copied)) : out;
+    if (copied < end && is_blank(text.substr(copied, end - copied))) out += text.substr(copied, end - copied);
+    return out;
 }
 
 }  // namespace firn::sql

@@ -12,6 +12,7 @@
 
 #include "firn/base/error.h"
 #include "firn/storage/remote_store.h"
+#include "firn/storage/renewal.h"
 #include "firn/storage/url.h"
 #include "firn/storage/xml.h"
 
@@ -262,7 +263,7 @@ protected:
         if (auto found = from_profile(all, profile_name(), 0)) return *found;
         if (auto found = from_container()) return *found;
         if (auto found = from_instance(look_at_instance_)) return *found;
-        return {{}, std::time(nullptr) + kNothingFound_s + kCredentialsRenewedBefore_s};
+        return {{}, std::time(nullptr) + kNothingFound_s + kRenewedBefore_s};
     }
 
 private:
@@ -339,9 +340,7 @@ AwsCredentials AwsCredentialsProvider::get() {
     std::lock_guard lock(mutex_);
     if (!cached_ || (cached_->expires_s && std::time(nullptr) >= renew_at_s_)) {
         cached_ = load();
-        // Those of a short life at half of it, and not with each request.
-        const int64_t now = std::time(nullptr), life = cached_->expires_s - now;
-        renew_at_s_ = now + std::max({life / 2, life - kCredentialsRenewedBefore_s, int64_t{1}});
+        renew_at_s_ = renewal_s(cached_->expires_s);
     }
     return cached_->credentials;
 }

@@ -44,9 +44,6 @@ private:
     int64_t renew_at_s_ = 0;
 };
 
-/// How long before they expire credentials are renewed, seconds.
-constexpr int64_t kCredentialsRenewedBefore_s = 300;
-
 using AwsCredentialsPtr = std::shared_ptr<AwsCredentialsProvider>;
 
 AwsCredentialsPtr fixed_credentials(AwsCredentials credentials);

@@ -9,6 +9,7 @@
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/storage/aws_signature.h"
+#include "firn/storage/renewal.h"
 #include "firn/storage/url.h"
 #include "firn/storage/xml.h"
 
@@ -19,7 +20,6 @@ namespace {
 constexpr std::string_view kApiVersion = "2021-12-02";
 constexpr size_t kBlocksInFlight = 8;
 constexpr size_t kDeletesInFlight = 32;
-constexpr int64_t kRenewBefore_s = 300;
 
 std::string code_of(const HttpReply& reply) {
     if (const auto code = reply.headers.get("x-ms-error-code")) return std::string(*code);
@@ -152,9 +152,7 @@ void AzureStore::authorize(HttpRequest& request) const {
     std::lock_guard lock(mutex_);
     if ((token_.bearer.empty() && token_.sas.empty()) || (token_.expires_s && std::time(nullptr) >= renew_at_s_)) {
         token_ = options_.token();
-        // Those of a short life at half of it, and not with each request.
-        const int64_t now = std::time(nullptr), life = token_.expires_s - now;
-        renew_at_s_ = now + std::max({life / 2, life - kRenewBefore_s, int64_t{1}});
+        renew_at_s_ = renewal_s(token_.expires_s);
     }
     if (!token_.sas.empty()) request.url += (request.url.find('?') == std::string::npos ? "?" : "&") + token_.sas;
     if (!token_.bearer.empty()) request.headers.set("Authorization", "Bearer " + token_.bearer);

@@ -28,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kHashDigits = 32;
-constexpr size_t kHeadRead = 4096;    // most heads are smaller
+constexpr std::string_view kTemporary = "firn-segment-tmp-";  // others may keep files of theirs in the directory
+constexpr size_t kHeadRead = 4096;                            // most heads are smaller
 constexpr uint64_t kSlackShare = 16;  // of the limit: removed beyond need, and written between looks at the directory
 constexpr std::chrono::seconds kPauseAfterFailure{60};
 constexpr int64_t kAbandonedNs = int64_t{600} * 1'000'000'000;  // age of temporary files that nobody will rename
@@ -136,7 +137,8 @@ private:
 std::string temporary_name() {
     static const uint64_t process = std::random_device{}() ^ (uint64_t{std::random_device{}()} << 32);
     static std::atomic<uint64_t> files{0};
-    return fmt::format("tmp-{:016x}-{}-{}", process, ::getpid(), ++files);  // a forked process has the same number
+    return fmt::format("{}{:016x}-{}-{}", kTemporary, process, ::getpid(),
+                       ++files);  // a forked process has the same number
 }
 
 }  // namespace
@@ -306,7 +308,7 @@ std::vector<FilesystemCache::Segment> FilesystemCache::scan() {
     for (const std::string& first : names_in(options_.path)) {
         const std::string above = options_.path + "/" + first;
         struct stat status {};
-        if (first.starts_with("tmp-")) {
+        if (first.starts_with(kTemporary)) {
             if (::stat(above.c_str(), &status) == 0 && now_ns() - ns_of(status.st_mtim) > kAbandonedNs)
                 ::unlink(above.c_str());
             continue;

@@ -112,6 +112,8 @@ int add_filesystem_cache(FilesystemCacheOptions options);
 int find_filesystem_cache(std::string_view name);
 /// The one of the current query; null where it uses none.
 FilesystemCache* current_filesystem_cache();
+/// The same, where the query may write to it.
+FilesystemCache* writable_filesystem_cache();
 
 /// filesystem_caches of a configuration: NAME with path (absolute, or below filesystem_caches_path) and max_size ("10Gi").
 /// BAD_ARGUMENTS.

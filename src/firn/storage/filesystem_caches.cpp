@@ -86,6 +86,11 @@ FilesystemCache* current_filesystem_cache() {
     return number < known.all.size() ? known.all[number].get() : nullptr;
 }
 
+FilesystemCache* writable_filesystem_cache() {
+    const QueryContext* context = QueryContext::current();
+    return context && !context->filesystem_cache_read_only ? current_filesystem_cache() : nullptr;
+}
+
 void configure_filesystem_caches(const ConfigurationNode& configuration) {
     const auto* node = configuration.child("filesystem_caches");
     if (!node) return;

@@ -15,6 +15,7 @@
 #include "firn/base/error.h"
 #include "firn/base/escape.h"
 #include "firn/storage/aws_signature.h"
+#include "firn/storage/renewal.h"
 #include "firn/storage/url.h"
 
 namespace firn::storage {
@@ -25,7 +26,7 @@ constexpr std::string_view kScope = "https://www.googleapis.com/auth/devstorage.
 constexpr std::string_view kTokenUrl = "https://oauth2.googleapis.com/token";
 constexpr int64_t kLife_s = 3600;
 constexpr int64_t kLongestLife_s = 7 * 24 * 3600;
-constexpr int64_t kRenewBefore_s = 300;
+constexpr int64_t kNothingFound_s = 600;  // then the machine is asked again
 
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
@@ -61,13 +62,16 @@ std::string text_of(simdjson::dom::element object, const char* key) {
     return object[key].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
+/// OpenSSL's own would ask the terminal.
+int no_pass_phrase(char*, int, int, void*) { return -1; }
+
 }  // namespace
 
 std::string signed_assertion(const std::string& claims, const std::string& private_key_pem) {
     const std::unique_ptr<BIO, int (*)(BIO*)> bio(
         BIO_new_mem_buf(private_key_pem.data(), static_cast<int>(private_key_pem.size())), &BIO_free);
     const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
-        bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr) : nullptr, &EVP_PKEY_free);
+        bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_pass_phrase, nullptr) : nullptr, &EVP_PKEY_free);
     if (!key) fail(ErrorCode::AUTHENTICATION_FAILED, "The private_key of a Google service account is no key in PEM");
     std::string text = base64_url(R"({"alg":"RS256","typ":"JWT"})") + "." + base64_url(claims);
     const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
@@ -155,11 +159,15 @@ GoogleTokens::Token GoogleTokens::ask(const HttpOptions& http) {
     try {
         return file.empty() ? of_machine(http) : of_file(file, http);
     } catch (const Error& error) {
-        const ErrorCode code = error.code();
-        if (code == ErrorCode::QUERY_WAS_CANCELLED || code == ErrorCode::AUTHENTICATION_FAILED ||
-            code == ErrorCode::NOT_IMPLEMENTED)
-            throw;
-        if (!in_environment()) return {"", std::time(nullptr) + kLongestLife_s};  // no machine of Google's
+        switch (error.code()) {
+            case ErrorCode::NETWORK_ERROR:
+            case ErrorCode::DNS_ERROR:
+            case ErrorCode::SOCKET_TIMEOUT:
+                break;
+            default:
+                throw;
+        }
+        if (!in_environment()) return {"", std::time(nullptr) + kNothingFound_s};  // no machine of Google's
         fail(ErrorCode::AUTHENTICATION_FAILED, "No token for Google Cloud Storage can be had: {}", error.message());
     }
 }
@@ -168,9 +176,7 @@ std::string GoogleTokens::get(const HttpOptions& http) {
     std::lock_guard lock(mutex_);
     if (!token_ || std::time(nullptr) >= renew_at_s_) {
         token_ = ask(http);
-        // Those of a short life at half of it, and not with each request.
-        const int64_t now = std::time(nullptr), life = token_->expires_s - now;
-        renew_at_s_ = now + std::max({life / 2, life - kRenewBefore_s, int64_t{1}});
+        renew_at_s_ = renewal_s(token_->expires_s);
     }
     return token_->bearer;
 }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
-#include "firn/storage/remote_store.h"
+#include "firn/base/machine_memory.h"
 
 namespace firn::storage {
 namespace {
@@ -12,11 +10,7 @@ namespace {
 constexpr size_t kMostBytes = size_t{512} << 20;
 constexpr size_t kShareOfMachine = 16;
 
-size_t default_bytes() {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-    if (pages <= 0 || page <= 0) return kMostBytes;
-    return std::min(kMostBytes, static_cast<size_t>(pages) / kShareOfMachine * static_cast<size_t>(page));
-}
+size_t default_bytes() { return std::min(kMostBytes, static_cast<size_t>(machine_memory()) / kShareOfMachine); }
 
 }  // namespace
 
@@ -37,7 +31,8 @@ ObjectCache::Found ObjectCache::find(const std::string& key, ByteRange range) {
 std::vector<CoveredPart> ObjectCache::parts(const std::string& key, ByteRange range) const {
     std::lock_guard lock(mutex_);
     const auto found = index_.find(key);
-    return covered_parts(found == index_.end() ? Segments{} : found->second, range, length_of);
+    static const Segments none;
+    return covered_parts(found == index_.end() ? none : found->second, range, length_of);
 }
 
 void ObjectCache::insert(const std::string& key, std::string_view etag, uint64_t offset, const BufferPtr& bytes) {
@@ -108,7 +103,5 @@ ObjectCache& object_cache() {
     static ObjectCache* const cache = new ObjectCache(default_bytes());  // never freed: an exit need not wait for that
     return *cache;
 }
-
-void drop_object_cache() { object_cache().clear(); }
 
 }  // namespace firn::storage

@@ -56,7 +56,7 @@ private:
     std::unordered_map<std::string, Segments> index_;
 };
 
-/// The process's own: 512 MiB, or a sixteenth of the machine's memory where that is less.
+/// The process's own: 512 MiB, or a sixteenth of machine_memory() where that is less.
 ObjectCache& object_cache();
 
 }  // namespace firn::storage

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/storage/object_cache.h"
@@ -36,12 +37,6 @@ BufferPtr charged(BufferPtr bytes, std::shared_ptr<const void> charge) {
     const char* data = bytes->data();
     const size_t size = bytes->size();
     return Buffer::wrap(data, size, std::make_shared<ChargedBytes>(std::move(bytes), std::move(charge)));
-}
-
-/// The cache on disk of the query, where it may be written.
-FilesystemCache* writable_cache() {
-    const QueryContext* context = QueryContext::current();
-    return context && !context->filesystem_cache_read_only ? current_filesystem_cache() : nullptr;
 }
 
 /// What is kept for readers to come is not charged to the query that happened to read it first.
@@ -125,7 +120,7 @@ const BufferPtr& RemotePiece::wait(std::string_view path) {
             done_ = charged(fresh_, std::move(charge_));
         } catch (const Error& error) {
             // A cancelled reader says nothing about the object; others may still wait for it.
-            if (error.code() == ErrorCode::QUERY_WAS_CANCELLED || error.code() == ErrorCode::TIMEOUT_EXCEEDED) throw;
+            if (ends_query(error)) throw;
             error_ = std::current_exception();
             throw;
         }
@@ -190,7 +185,7 @@ void RemoteFile::keep(uint64_t offset, const BufferPtr& bytes, bool from_disk) c
     if (!object || is_small()) object_cache().insert(cache_key(), etag(), offset, bytes);
     if (!object || from_disk) return;
     count_event(ProfileEvent::CachedReadBufferReadFromSourceBytes, bytes->size());
-    if (FilesystemCache* const disk = writable_cache())
+    if (FilesystemCache* const disk = writable_filesystem_cache())
         disk->write(*object, etag(), offset, {bytes->as<uint8_t>(), bytes->size()});
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 
@@ -133,8 +134,8 @@ std::string RemoteStore::read_all(const ObjectInfo& known, uint64_t limit) const
     std::string bytes = read_all_now(known, limit);
     count_event(ProfileEvent::CachedReadBufferReadFromSourceBytes, bytes.size());
     if (object->size == 0) object->size = bytes.size();
-    const bool writes = !QueryContext::current() || !QueryContext::current()->filesystem_cache_read_only;
-    if (writes && bytes.size() == object->size) cache->write(*object, known.etag, 0, as_bytes(bytes));
+    FilesystemCache* const writable = writable_filesystem_cache();
+    if (writable && bytes.size() == object->size) writable->write(*object, known.etag, 0, as_bytes(bytes));
     return bytes;
 }
 
@@ -185,7 +186,7 @@ int64_t iso_date_us(std::string_view text) {
         if (field < 0 || field > 60) return 0;
     utc.tm_year -= 1900;
     utc.tm_mon -= 1;
-    return int64_t{timegm(&utc)} * 1'000'000 + static_cast<int64_t>(seconds * 1e6 + 0.5);
+    return int64_t{timegm(&utc)} * 1'000'000 + std::llround(seconds * 1e6);
 }
 
 }  // namespace firn::storage

@@ -81,7 +81,4 @@ int64_t iso_date_us(std::string_view text);
 /// A name for caches that no store had before.
 std::string unshared_identity();
 
-/// Forgets the objects that are kept in memory.
-void drop_object_cache();
-
 }  // namespace firn::storage

@@ -23,7 +23,6 @@ BackgroundSchedule::~BackgroundSchedule() {
 }
 
 void BackgroundSchedule::retire(const std::shared_ptr<Task>& task) {
-    task->removed = true;
     if (task->context) task->context->cancel();
 }
 

@@ -46,7 +46,6 @@ private:
         std::function<void()> work;
         Clock::time_point due;
         bool running = false;
-        bool removed = false;
         std::shared_ptr<QueryContext> context;  // of the present run
     };
     void run();

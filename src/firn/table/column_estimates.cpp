@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 #include "firn/base/thread_pool.h"
 
@@ -38,18 +39,6 @@ std::optional<double> distinct_values(const iceberg::TableMetadata& metadata, co
         at = at->parent_snapshot_id ? metadata.snapshot(*at->parent_snapshot_id) : nullptr;
     }
     return std::nullopt;
-}
-
-/// What an estimate may not hide: the query is to end.
-void rethrow_end_of_query(const Error& error) {
-    switch (error.code()) {
-        case ErrorCode::QUERY_WAS_CANCELLED:
-        case ErrorCode::TIMEOUT_EXCEEDED:
-        case ErrorCode::MEMORY_LIMIT_EXCEEDED:
-            throw;
-        default:
-            break;
-    }
 }
 
 /// Bounds and counts of one column over files.
@@ -118,7 +107,7 @@ std::optional<Manifests> manifests_for_estimates(const IcebergSource& source) {
                      [&](size_t i) { manifests[i] = source.table().manifest(*listed[i]); });
         return manifests;
     } catch (const Error& error) {
-        rethrow_end_of_query(error);
+        if (ends_query(error)) throw;
         return std::nullopt;
     }
 }
@@ -139,7 +128,7 @@ plan::ColumnEstimate estimate_column(const IcebergSource& source, const std::opt
         }
         summary.put_into(estimate, type);
     } catch (const Error& error) {
-        rethrow_end_of_query(error);
+        if (ends_query(error)) throw;
     }
     return estimate;
 }

@@ -39,12 +39,12 @@ std::vector<VectorPtr> read_columns(const file::DataFile& file, const std::vecto
     return out;
 }
 
-/// Names a file as it stands, for keys of the cache.
+/// Names a file as it stands, for keys of the cache: on remote storage, where neither time nor etag is known, by its table.
 std::string version_of(const iceberg::TableFiles& table, const iceberg::FileRef& file) {
     storage::ObjectInfo info = known_of(table, file);
     if (!table.store().is_remote()) info = table.store().stat(info.path);
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n", info.path, info.size, info.modified_us, info.etag,
-                       file.sequence_number());
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", table.metadata().table_uuid, info.path, info.size, info.modified_us,
+                       info.etag, file.sequence_number());
 }
 
 iceberg::NestedField position_field(int32_t id, std::string name, iceberg::TypeKind kind) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 #include "firn/base/query_context.h"
 #include "firn/table/asked_tables.h"
@@ -382,7 +383,7 @@ void add_tables_of_catalog(const LakeDatabase& lake, const std::string& database
         try {
             work();
         } catch (const Error& error) {
-            if (error.code() == ErrorCode::QUERY_WAS_CANCELLED || error.code() == ErrorCode::TIMEOUT_EXCEEDED) throw;
+            if (ends_query(error)) throw;
         }
     };
     unless_it_fails([&] {

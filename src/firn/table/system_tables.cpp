@@ -1,6 +1,7 @@
 // Database system: one, settings, functions, formats and the like. The Iceberg ones are in iceberg_system_tables.cpp.
 #include <algorithm>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 #include "firn/functions/aggregate.h"
 #include "firn/functions/function.h"
@@ -100,7 +101,7 @@ std::vector<std::string> shown_tables(const Catalog& catalog, const std::string&
     try {
         return catalog.tables(database);
     } catch (const Error& error) {
-        if (error.code() == ErrorCode::QUERY_WAS_CANCELLED || error.code() == ErrorCode::TIMEOUT_EXCEEDED) throw;
+        if (ends_query(error)) throw;
         return {};
     }
 }

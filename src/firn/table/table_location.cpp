@@ -8,6 +8,7 @@
 #include "firn/base/error.h"
 #include "firn/iceberg/path_resolver.h"
 #include "firn/sql/printer.h"
+#include "firn/storage/renewal.h"
 #include "firn/storage/url.h"
 
 namespace firn::table {
@@ -287,10 +288,10 @@ void check_expiration_window(const std::string& shown, const std::string& text) 
     if (error != std::errc() || end != text.data() + text.size())
         fail(ErrorCode::BAD_ARGUMENTS, "{}: expiration_window_seconds is '{}', which is no number of seconds", shown,
              text);
-    if (seconds > static_cast<uint64_t>(storage::kCredentialsRenewedBefore_s))
+    if (seconds > static_cast<uint64_t>(storage::kRenewedBefore_s))
         fail(ErrorCode::NOT_IMPLEMENTED,
              "{}: expiration_window_seconds cannot be more than the {} seconds before which credentials are renewed",
-             shown, storage::kCredentialsRenewedBefore_s);
+             shown, storage::kRenewedBefore_s);
 }
 
 }  // namespace

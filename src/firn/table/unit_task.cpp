@@ -1,5 +1,6 @@
 // Reading one unit of a data file: filter columns first, the others only for the rows that are left.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -289,13 +290,12 @@ private:
 
     /// deleted_ with the rows of this chunk that are known to be deleted by equality.
     void add_known_deletes() {
-        const auto from = std::lower_bound(known_->begin(), known_->end(), begin_);
-        const auto to = std::lower_bound(from, known_->end(), begin_ + count_);
-        const auto before = static_cast<std::ptrdiff_t>(deleted_.size());
-        for (auto at = from; at != to; ++at) deleted_.push_back(static_cast<uint32_t>(*at - begin_));
-        if (before == 0) return;
-        std::inplace_merge(deleted_.begin(), deleted_.begin() + before, deleted_.end());
-        deleted_.erase(std::unique(deleted_.begin(), deleted_.end()), deleted_.end());
+        DeletedPositions(known_).in_range(begin_, count_, by_equality_);
+        if (deleted_.empty()) return deleted_.swap(by_equality_);
+        Selection both;
+        std::set_union(deleted_.begin(), deleted_.end(), by_equality_.begin(), by_equality_.end(),
+                       std::back_inserter(both));
+        deleted_ = std::move(both);
     }
 
     bool apply_equality_deletes() {
@@ -356,7 +356,8 @@ private:
     size_t count_ = 0;
     bool all_ = true;
     Selection selection_;
-    Selection deleted_;  // of the chunk, by position
+    Selection deleted_;      // of the chunk, by position
+    Selection by_equality_;  // likewise, the known ones
     std::vector<VectorPtr> columns_;
     std::vector<uint32_t> filters_left_;  // of each column: how many filters read it
     std::vector<uint32_t> uses_left_;     // the same, of those still to come in this chunk

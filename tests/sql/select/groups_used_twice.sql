@@ -11,3 +11,6 @@ SELECT from_station AS s, uniqExact(rider) AS q FROM trips GROUP BY s HAVING q <
 SELECT count(), sum(n) FROM (SELECT rider, from_station, count() AS n FROM trips GROUP BY rider, from_station HAVING n >= (SELECT max(n) FROM (SELECT from_station, rider, count() AS n FROM trips GROUP BY from_station, rider)));
 -- Two subqueries, the second of which finds the groups of the first.
 SELECT (SELECT max(n) FROM (SELECT rider, count() AS n FROM trips GROUP BY rider)) AS most, (SELECT min(n) FROM (SELECT rider, count() AS n FROM trips GROUP BY rider)) AS least, (SELECT count() FROM (SELECT rider, count() AS n FROM trips GROUP BY rider));
+-- One text, but another value of its parameter.
+SELECT (SELECT max(q) FROM (WITH 0.1 AS p SELECT from_station, quantileExact(p)(metres) AS q FROM trips GROUP BY from_station)) AS lo, (SELECT max(q) FROM (WITH 0.9 AS p SELECT from_station, quantileExact(p)(metres) AS q FROM trips GROUP BY from_station)) AS hi;
+WITH 0.9 AS p SELECT s, q, (SELECT max(q) FROM (WITH 0.1 AS p SELECT from_station AS s, quantileExact(p)(metres) AS q FROM trips GROUP BY s)) AS lo FROM (SELECT from_station AS s, quantileExact(p)(metres) AS q FROM trips GROUP BY s) ORDER BY s LIMIT 2;

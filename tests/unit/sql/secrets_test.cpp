@@ -63,6 +63,9 @@ TEST(Secrets, WhatCannotBeParsed) {
           std::string("SELECT * FROM icebergS3('s3://b/t', 'key' 'SECRET')"),
           std::string("SELECT * FROM icebergS3('s3://b/t', 'key', 'SECRET"),
           std::string("SELECT * FROM icebergS3('s3://b/t', 'key' $a$SECRET$a$)"), filler,
+          std::string("SELECT * FROM icebergS3('s3://b/t' 'key', $$SECRET"),
+          std::string("SELECT * FROM icebergS3('s3://b/t' 'key', $a$SECRET"),
+          std::string("SELECT * FROM icebergS3('s3://b/t', 'key' \"SECRET\")"),
           std::string("CREATE NAMED COLLECTION c AS a b = 'SECRET'"),
           std::string("CREATE DATABASE d ENGINE = DataLakeCatalog('http://h') SETTINGS a = 1 catalog_credential = "
                       "'SECRET'")}) {
@@ -70,6 +73,11 @@ TEST(Secrets, WhatCannotBeParsed) {
         EXPECT_NE(error.find("Syntax error: failed at position"), std::string::npos) << error;
         EXPECT_EQ(error.find("SECRET"), std::string::npos) << error;
         EXPECT_NE(error.find("[HIDDEN]"), std::string::npos) << error;
+    }
+    for (const std::string comment : {"-- 'k2', 'SECRET'", "/* 'k2', 'SECRET' */ bar", "/* 'k2', 'SECRET'"}) {
+        const std::string error = syntax_error_of("SELECT * FROM icebergS3('s3://b/t', 'key') ) foo " + comment);
+        EXPECT_NE(error.find("foo"), std::string::npos) << error;
+        EXPECT_EQ(error.find("SECRET"), std::string::npos) << error;
     }
     EXPECT_NE(syntax_error_of("SELECT 1 FRM 'seen' , f('seen too')").find("f('seen too')"), std::string::npos);
 }

@@ -1,5 +1,6 @@
 // S3Store against scripted replies: what servers that behave never do, and what requests look like.
 #include "firn/storage/s3_store.h"
+#include "firn/storage/object_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +59,7 @@ TEST(S3Store, ListsPageByPage) {
 }
 
 TEST(S3Store, ReadsSmallObjectsWholeAndOnce) {
-    drop_object_cache();
+    object_cache().clear();
     ScriptedServer server({{http_reply(200, "0123456789", "ETag: \"1\"\r\n")}});
     const auto store = store_at(server);
     ObjectInfo known;
@@ -76,7 +77,7 @@ TEST(S3Store, ReadsSmallObjectsWholeAndOnce) {
 }
 
 TEST(S3Store, ReadsAheadTogether) {
-    drop_object_cache();
+    object_cache().clear();
     const std::string part(1000, 'x');
     ScriptedServer server({{http_reply(206, part, "ETag: \"1\"\r\n")}});
     ObjectInfo known;
@@ -123,7 +124,7 @@ TEST(S3Store, AChangedObjectIsAnErrorWhenReadAhead) {
 }
 
 TEST(S3Store, ASmallObjectsTailIsReadOnce) {
-    drop_object_cache();
+    object_cache().clear();
     ScriptedServer server(
         {{http_reply(206, std::string(65536, 't'), "ETag: \"1\"\r\nContent-Range: bytes 34464-99999/100000\r\n")},
          {http_reply(206, std::string(1000, 'x'), "ETag: \"1\"\r\n")}});

@@ -28,7 +28,7 @@ class PageCache {
 public:
     /// most: bytes that the cache may hold.
     explicit PageCache(uint64_t most) : most_(most) {}
-    /// The process's own: 512 MiB, or a sixteenth of machine_memory() where that is less.
+    /// The process's own: 4 GiB, or an eighth of machine_memory() where that is less.
     static PageCache& instance();
 
     /// A statement begins, and uses the cache or does without.
