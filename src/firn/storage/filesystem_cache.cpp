@@ -34,6 +34,7 @@ constexpr uint64_t kSlackShare = 16;  // of the limit: removed beyond need, and 
 constexpr std::chrono::seconds kPauseAfterFailure{60};
 constexpr int64_t kAbandonedNs = int64_t{600} * 1'000'000'000;  // age of temporary files that nobody will rename
 constexpr size_t kMostKnown = 200'000;
+constexpr int kTriesToPlace = 10;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 class Descriptor {
@@ -120,6 +121,14 @@ std::vector<std::string> names_in(const std::string& folder) {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
         names.push_back(at->path().filename().string());
     return names;
+}
+
+/// Removes a segment's file, and the two folders above it where it was the last in them. False where it is still there.
+bool remove_file(const std::string& path) {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return false;
+    const std::string folder = path.substr(0, path.rfind('/'));
+    if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) ::rmdir(folder.substr(0, folder.rfind('/')).c_str());
+    return true;
 }
 
 /// Held while files are removed, so that two processes do not make the same room twice. Best effort.
@@ -290,7 +299,7 @@ void FilesystemCache::drop_segment(const std::string& folder, ByteRange segment,
     if (const auto known = known_.find(folder); known != known_.end()) known->second.erase(segment.offset);
     if (!damaged) return;
     count_event(ProfileEvent::FilesystemCacheDamagedFileSegments);
-    ::unlink((folder + "/" + segment_name(segment)).c_str());
+    remove_file(folder + "/" + segment_name(segment));
     scanned_ = false;
 }
 
@@ -299,7 +308,7 @@ void FilesystemCache::forget(const std::string& key) {
     std::lock_guard lock(mutex_);
     known_.erase(folder);
     for (const std::string& name : names_in(folder))
-        if (segment_of(name)) ::unlink((folder + "/" + name).c_str());
+        if (segment_of(name)) remove_file(folder + "/" + name);
     scanned_ = false;
 }
 
@@ -334,17 +343,25 @@ std::vector<FilesystemCache::Segment> FilesystemCache::scan() {
 }
 
 void FilesystemCache::remove(const Segment& segment) {
-    if (::unlink(segment.path.c_str()) != 0 && errno != ENOENT) return;
+    if (!remove_file(segment.path)) return;
     used_bytes_ -= std::min(used_bytes_, segment.bytes);
     used_files_ -= used_files_ > 0;
     const std::string folder = segment.path.substr(0, segment.path.rfind('/'));
     if (const auto known = known_.find(folder); known != known_.end()) known->second.erase(segment.offset);
-    ::rmdir(folder.c_str());  // where it was the last
 }
 
+/// Whether there is room for a file of so many bytes; it is then kept free until the caller takes it off being_written_.
+bool FilesystemCache::reserve(uint64_t bytes) {
+    const uint64_t most = options_.max_size;
+    if (bytes > most || being_written_ > most - bytes) return false;  // however much were removed
+    if (!make_room(being_written_ + bytes)) return false;
+    being_written_ += bytes;
+    return true;
+}
+
+/// Beside what there is, for so many bytes, at most all that the cache may have.
 bool FilesystemCache::make_room(uint64_t bytes) {
     const uint64_t most = options_.max_size, slack = most / kSlackShare;
-    if (bytes > most) return false;
     if (!scanned_ || written_since_scan_ > slack) scan();
     if (used_bytes_ + bytes <= most) return true;
     const FolderLock lock(options_.path);
@@ -374,20 +391,22 @@ void FilesystemCache::write(const Object& object, std::string_view etag, uint64_
         fields.object_size = object.size;
         fields.offset = part.range.offset;
         fields.length = part.range.length;
-        if (!make_room(own.size() + segment_head_size(fields, own.size()))) return;
+        const uint64_t size = own.size() + segment_head_size(fields, own.size());
+        if (!reserve(size)) return;
         lock.unlock();
         const std::string head = encode_segment_head(std::move(fields), own);
         const int error = write_file(folder, segment_name(part.range), head, own);
         lock.lock();
+        being_written_ -= size;
         if (error != 0) return write_failed(error);
         count_event(ProfileEvent::CachedReadBufferCacheWriteBytes, own.size());
+        used_bytes_ += size;  // too much, until the next look, where another thread wrote the same
+        written_since_scan_ += size;
         Segments& known = known_in(folder);
         const auto around = covered_parts(known, part.range, length_of);
-        if (around.size() != 1 || around[0].there) continue;  // another thread was faster
+        if (around.size() != 1 || around[0].there) continue;  // it was faster
         known.emplace(part.range.offset, Known{part.range.length, 0});
-        used_bytes_ += head.size() + own.size();
         ++used_files_;
-        written_since_scan_ += head.size() + own.size();
     }
 }
 
@@ -395,7 +414,7 @@ void FilesystemCache::write(const Object& object, std::string_view etag, uint64_
 int FilesystemCache::write_file(const std::string& folder, const std::string& name, std::string_view head,
                                 std::span<const uint8_t> bytes) {
     std::error_code failed;
-    fs::create_directories(folder, failed);
+    fs::create_directories(options_.path, failed);
     if (failed) return failed.value();
     const std::string temporary = options_.path + "/" + temporary_name();
     Descriptor file(::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
@@ -405,12 +424,14 @@ int FilesystemCache::write_file(const std::string& folder, const std::string& na
     if (error == 0) stamp(file.get());
     if (error == 0 && file.close() != 0) error = errno;
     const std::string path = folder + "/" + name;
-    if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) {
-        // Another process may have removed the folder because it was empty.
+    for (int tries = 0; error == 0; ++tries) {
         fs::create_directories(folder, failed);
-        if (::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+        if (::rename(temporary.c_str(), path.c_str()) == 0) return 0;
+        const int said = errno;
+        // Others may remove the folder at any time while it is empty.
+        if (said != ENOENT || tries == kTriesToPlace) error = failed ? failed.value() : said;
     }
-    if (error != 0) ::unlink(temporary.c_str());
+    ::unlink(temporary.c_str());
     return error;
 }
 

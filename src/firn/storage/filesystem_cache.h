@@ -86,6 +86,7 @@ private:
     bool read_segment(const Object& object, const std::string& folder, ByteRange segment, ByteRange range,
                       std::span<uint8_t> out, Found& found, uint64_t& object_size);
     void drop_segment(const std::string& folder, ByteRange segment, bool damaged);
+    bool reserve(uint64_t bytes);
     bool make_room(uint64_t bytes);
     std::vector<Segment> scan();
     void remove(const Segment& segment);
@@ -100,6 +101,7 @@ private:
     uint64_t used_bytes_ = 0;
     size_t used_files_ = 0;
     uint64_t written_since_scan_ = 0;
+    uint64_t being_written_ = 0;  // bytes of files that are written now, and not counted in used_bytes_
     bool complained_ = false;
     std::chrono::steady_clock::time_point no_writes_before_{};
 };

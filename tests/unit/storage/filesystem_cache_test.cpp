@@ -181,6 +181,43 @@ TEST_F(FilesystemCacheTest, TheLeastRecentlyUsedGo) {
     EXPECT_LE(cache().bytes(), 450'000U);
 }
 
+TEST_F(FilesystemCacheTest, NoEmptyFoldersStay) {
+    const auto bytes = noise(100'000, 11);
+    const auto folders = [&] {
+        size_t count = 0;
+        for (const auto& entry : fs::recursive_directory_iterator(folder_)) count += entry.is_directory();
+        return count;
+    };
+    auto one = cache(450'000);
+    for (int i = 0; i < 50; ++i) one.write({"object " + std::to_string(i), bytes.size()}, "", 0, bytes);
+    EXPECT_LE(folders(), 8U) << "two of each of the four objects that there is room for";
+    one.forget("object 49");
+    EXPECT_LE(folders(), 6U);
+    fs::resize_file(files()[0], 10);  // damaged
+    for (int i = 0; i < 50; ++i) look(one, {"object " + std::to_string(i), bytes.size()}, {0, 10}, bytes);
+    EXPECT_LE(folders(), 4U);
+    one.clear();
+    EXPECT_EQ(folders(), 0U);
+    one.write({"again", bytes.size()}, "", 0, bytes);
+    EXPECT_EQ(files().size(), 1U);
+}
+
+TEST_F(FilesystemCacheTest, ThreadsStayWithinTheLimit) {
+    constexpr uint64_t kLimit = 1'000'000;
+    auto one = cache(kLimit);
+    for (uint32_t round = 0; round < 20; ++round) {
+        std::vector<std::thread> threads;
+        for (uint32_t t = 0; t < 8; ++t)
+            threads.emplace_back([&, t] {
+                const uint32_t number = round * 100 + t;
+                one.write({std::to_string(number), 200'000}, "", 0, noise(200'000, number));
+            });
+        for (auto& thread : threads) thread.join();
+        EXPECT_LE(cache(kLimit).bytes(), kLimit) << round;
+        EXPECT_GE(one.entries(), 1U) << round;
+    }
+}
+
 TEST_F(FilesystemCacheTest, AFullDiskIsNoError) {
     std::signal(SIGXFSZ, SIG_IGN);
     const auto bytes = noise(100'000, 8);
