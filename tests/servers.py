@@ -32,7 +32,7 @@ def free_ports(count=1):
 
 class Service:
     """One server. `ports`: how many it takes, one after the other. An option may be a function, called at the start: of the
-    first port where it takes an argument."""
+    first port where it takes an argument. In a with statement it is stopped at its end, however that comes."""
 
     def __init__(self, script, *options, ports=1):
         self.command, self.options, self.ports = [os.path.join(SCRIPTS, script + ".sh")], options, ports
@@ -56,6 +56,12 @@ class Service:
 
     def url(self):
         return f"http://127.0.0.1:{self.port()}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     def stop(self):
         if self.started:

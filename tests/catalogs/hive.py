@@ -1,6 +1,7 @@
 """What the tests need of a Hive metastore: databases and tables made through Thrift's binary protocol, by hand."""
 import socket
 import struct
+import threading
 
 STOP, BOOL, I32, STRING, STRUCT, MAP, LIST = 0, 2, 8, 11, 12, 13, 15
 
@@ -63,3 +64,42 @@ class Metastore:
                           field(I32, 5, struct.pack(">i", 0)), field(I32, 6, struct.pack(">i", 0)), field(STRUCT, 7, storage),
                           field(LIST, 8, struct.pack(">bi", STRUCT, 0)), field(MAP, 9, text_map(parameters)), field(STRING, 12, text("EXTERNAL_TABLE")))
         self.call("create_table", field(STRUCT, 1, table))
+
+
+class Relay:
+    """Hands bytes on to a metastore and back, of each connection the first `answers` calls; later ones are heard and not answered."""
+
+    def __init__(self, target, answers):
+        self.target, self.answers, self.connections = target, answers, 0
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        try:
+            while True:
+                connection, _ = self.server.accept()
+                self.connections += 1
+                threading.Thread(target=self.relay, args=(connection,), daemon=True).start()
+        except OSError:  # closed
+            pass
+
+    def relay(self, connection):
+        with connection, socket.create_connection(("127.0.0.1", self.target)) as upstream:
+            threading.Thread(target=self.back, args=(upstream, connection), daemon=True).start()
+            calls = 0
+            while data := connection.recv(65536):
+                calls += data[:2] == b"\x80\x01"  # the version that each call begins with
+                if calls <= self.answers:
+                    upstream.sendall(data)
+
+    @staticmethod
+    def back(upstream, connection):
+        try:
+            while data := upstream.recv(65536):
+                connection.sendall(data)
+        except OSError:  # the other side is gone
+            pass
+
+    def close(self):
+        self.server.close()

@@ -1,5 +1,7 @@
 """AWS Glue (moto), the Hive metastore, a stand-in for Unity."""
 import json
+import socket
+import time
 
 import hive
 import unity
@@ -50,6 +52,23 @@ def test_hive():
 def test_hive_that_is_down():
     create = f"CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://127.0.0.1:{free_ports()}') SETTINGS catalog_type = 'hive';\n"
     bad("Code: 210 (NETWORK_ERROR)", create + "SHOW TABLES FROM h")
+
+
+def test_hive_that_hangs():
+    """It takes connections and says nothing, at once or after a first answer: given up after catalog_timeout_ms, once."""
+    def lasts(create, sql, error, below):
+        begin = time.time()
+        bad(error, create + sql)
+        assert time.time() - begin < below, time.time() - begin
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        create = f"CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://127.0.0.1:{silent.getsockname()[1]}') SETTINGS catalog_type = 'hive';\n"
+        lasts(create.replace("SETTINGS ", "SETTINGS catalog_timeout_ms = 1000, "), "SHOW TABLES FROM h", "Code: 209 (SOCKET_TIMEOUT)", 4)
+        lasts(create, "SELECT * FROM h.`db.t`", "Code: 209 (SOCKET_TIMEOUT)", 25)
+    relay = hive.Relay(HIVE.port(), answers=1)
+    create = f"CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://127.0.0.1:{relay.port}') SETTINGS catalog_type = 'hive', catalog_timeout_ms = 1500;\n"
+    lasts(create, "EXISTS h.`none.none`; SELECT * FROM h.`none.none`", "Code: 209 (SOCKET_TIMEOUT)", 5)
+    assert relay.connections == 1, relay.connections
+    relay.close()
 
 
 # Unity

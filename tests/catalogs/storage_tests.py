@@ -48,7 +48,7 @@ def lending(expires_in):
 def test_lent_keys_are_renewed_before_they_expire():
     """Keys of a short life are renewed at half of it: a query that goes on longer asks the catalog for more."""
     catalog, storage, create = lending(4)
-    storage.latency = 0.9
+    storage.latency = 1.2  # manifest list, manifests, and more than the two seconds later the files
     same(create + "SELECT * FROM c.`db.mor_posdel_v2` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/mor_posdel_v2') ORDER BY ALL")
     loads = [p for _, p, _ in catalog.log if "/tables/" in p]
     assert len(held_by(storage)) > 1 and len(loads) > 1, (held_by(storage), loads)
@@ -57,7 +57,7 @@ def test_lent_keys_are_renewed_before_they_expire():
     storage.close()
     catalog, storage, create = lending(3600)
     storage.latency = 0.7
-    good("12\n", create + "SELECT count() FROM (SELECT * FROM c.`db.snap_appends`)")
+    good("12\n", create + "SELECT uniqExact(tuple(*)) FROM c.`db.snap_appends`")
     assert len(held_by(storage)) == 1 and len([p for _, p, _ in catalog.log if "/tables/" in p]) == 1, (held_by(storage), catalog.log)
     catalog.close()
     storage.close()
@@ -76,7 +76,7 @@ def test_lent_keys_that_are_refused():
         return key == first[0]
 
     storage.reset(Fault(400, 1000, body=expired, when=is_first))
-    good("12\n", create + "SELECT count() FROM (SELECT * FROM c.`db.snap_appends`)")
+    good("12\n", create + "SELECT uniqExact(tuple(*)) FROM c.`db.snap_appends`")
     assert len(held_by(storage)) == 2, held_by(storage)
     storage.reset(Fault(400, 1000, body=expired))
     bad("Code: 499 (S3_ERROR)", create + "SELECT * FROM c.`db.snap_appends`", "ExpiredToken")
@@ -84,41 +84,106 @@ def test_lent_keys_that_are_refused():
     storage.close()
 
 
+def test_settings_of_the_storage():
+    """Tries and time-outs of a statement are those of its storage, also where a catalog leads to it."""
+    catalog, storage, create = lending(3600)
+    select = create + "SELECT * FROM c.`db.snap_appends` SETTINGS "
+    for retries in (0, 2):
+        storage.reset(Fault(503, 1000))
+        bad("Code: 499 (S3_ERROR)", f"{select} s3_max_single_read_retries = {retries}", "SlowDown")
+        assert len(storage.log) == retries + 1, storage.log
+    storage.reset(Fault("hang", 1000, seconds=30))
+    begin = time.time()
+    bad("Code: 499 (S3_ERROR)", f"{select} s3_max_single_read_retries = 0, s3_request_timeout_ms = 1000")
+    assert time.time() - begin < 5, time.time() - begin
+    storage.reset()
+    count = "SELECT uniqExact(tuple(*)) FROM c.`db.snap_appends` SETTINGS s3_request_timeout_ms = "
+    good("12\n" * 3, f"{create} {count} 20000; {count} 20000; {count} 30000")
+    assert len(held_by(storage)) == 2, "the store is kept while the settings are the same: " + str(held_by(storage))
+    catalog.close()
+    storage.close()
+
+
+def test_a_warm_loop_asks_for_no_metadata():
+    """With iceberg_metadata_staleness_ms the catalog is asked once, and the storage once for each file; without it the catalog is
+    asked each time. The metadata are those of the catalog's reply: no file of them is fetched."""
+    catalog, storage, create = lending(3600)
+    query = "SELECT count(), uniqExact(tuple(*)) FROM c.`db.snap_appends`"
+    for settings, loads in ((" SETTINGS iceberg_metadata_staleness_ms = 600000;", 1), (";", 5)):
+        catalog.reset()
+        storage.reset()
+        good("12\t12\n" * 5, create + (query + settings) * 5)
+        assert len([p for _, p, _ in catalog.log if "/tables/" in p]) == loads, catalog.log
+        files = [path for _, path, _ in storage.log if "/metadata/" in path]
+        assert files and len(files) == len(set(files)) and not any("metadata.json" in f for f in files), files
+    catalog.close()
+    storage.close()
+
+
+def test_keys_by_prefix():
+    """Keys that are lent for a folder of the table are used for the files in it and for no others."""
+    catalog, storage, create = lending(3600)
+    lent = catalog.body
+
+    def by_folder(path, body):
+        reply = json.loads(lent(path, body))
+        if "/tables/" in path:
+            if state["folders"]:
+                [whole] = reply["storage-credentials"] or [{"config": {k: v for k, v in reply["config"].items() if k.startswith("s3.")}}]
+                root = reply["metadata"]["location"]
+                other = dict(whole["config"], **{"s3.access-key-id": "nobody"})
+                reply["config"] = {k: v for k, v in reply["config"].items() if "key" not in k and "token" not in k}
+                reply["storage-credentials"] = [{"prefix": root + "/metadata", "config": whole["config"]},
+                                                {"prefix": root + "/data", "config": whole["config"] if state["right"] else other}]
+        return json.dumps(reply).encode()
+
+    catalog.body = by_folder
+    state = {"folders": True, "right": True}
+    sql = create + "SELECT * FROM c.`db.snap_appends` ORDER BY ALL"
+    same(sql, f"SELECT * FROM icebergLocal('{TABLES}/snap_appends') ORDER BY ALL")
+    state["right"] = False
+    storage.reset()
+    bad("Code: 499 (S3_ERROR)", sql)
+    used = {(re.search(r"Credential=([^/]+)/", head["authorization"]).group(1) == "nobody", "/data/" in path) for head, (_, path, _) in zip(storage.heads, storage.log)}
+    assert used == {(False, False), (True, True)}, used
+    catalog.close()
+    storage.close()
+
+
 def test_lent_sas_on_azure():
     """SAS that a catalog lends, for Azurite: the reference server's reply with paths on Azure and a SAS put in. One of a short
     life is renewed at half of it."""
-    azurite = Service("azurite")
-    azure, host = stores.Azure(azurite.port()), "devstoreaccount1.dfs.core.windows.net"
-    azure.make_bucket("warehouse")
-    place = f"abfss://warehouse@{host}/tables/mor_posdel_v2"
-    relocate.relocate(f"{FIXTURES}/mor_posdel_v2", os.path.join(PLACE, "azure"), f"{TABLES}/mor_posdel_v2", place)
-    stores.put_folder(azure, "warehouse", "tables/mor_posdel_v2", os.path.join(PLACE, "azure"))
-    filled_rest()
-    catalog, storage = FaultProxy(REST.port()), FaultProxy(azurite.port())
-    state = {"seconds": 600}
+    with Service("azurite") as azurite:
+        azure, host = stores.Azure(azurite.port()), "devstoreaccount1.dfs.core.windows.net"
+        azure.make_bucket("warehouse")
+        place = f"abfss://warehouse@{host}/tables/mor_posdel_v2"
+        relocate.relocate(f"{FIXTURES}/mor_posdel_v2", os.path.join(PLACE, "azure"), f"{TABLES}/mor_posdel_v2", place)
+        stores.put_folder(azure, "warehouse", "tables/mor_posdel_v2", os.path.join(PLACE, "azure"))
+        filled_rest()
+        catalog, storage = FaultProxy(REST.port()), FaultProxy(azurite.port())
+        state = {"seconds": 600}
 
-    def with_sas(path, body):
-        if "/tables/" not in path:
-            return body
-        reply = json.loads(body.replace(b"file:" + TABLES.encode(), TABLES.encode()).replace(f"{TABLES}/mor_posdel_v2".encode(), place.encode()))
-        reply["storage-credentials"] = [{"prefix": place, "config": {
-            "adls.sas-token." + host: azure.shared_access("warehouse", state["seconds"]),
-            "adls.sas-token-expires-at-ms." + host: str(int((time.time() + state["seconds"]) * 1000))}}]
-        return json.dumps(reply).encode()
+        def with_sas(path, body):
+            if "/tables/" not in path:
+                return body
+            reply = json.loads(body.replace(b"file:" + TABLES.encode(), TABLES.encode()).replace(f"{TABLES}/mor_posdel_v2".encode(), place.encode()))
+            reply["storage-credentials"] = [{"prefix": place, "config": {
+                "adls.sas-token." + host: azure.shared_access("warehouse", state["seconds"]),
+                "adls.sas-token-expires-at-ms." + host: str(int((time.time() + state["seconds"]) * 1000))}}]
+            return json.dumps(reply).encode()
 
-    catalog.body = with_sas
-    create = rest_database(Rest(REST, CREDENTIAL), storage_endpoint=f"http://127.0.0.1:{storage.port}/devstoreaccount1").replace(f":{REST.port()}'", f":{catalog.port}'")
-    for seconds, latency, renewed in ((600, 0, False), (4, 0.9, True)):
-        state["seconds"], storage.latency = seconds, latency
-        storage.reset()
-        same(create + "SELECT * FROM c.`db.deletes` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/mor_posdel_v2') ORDER BY ALL")
-        signatures = {urllib.parse.parse_qs(urllib.parse.urlsplit(path).query)["sig"][0] for _, path, _ in storage.log}
-        assert (len(signatures) > 1) == renewed, storage.log
-    storage.latency, state["seconds"] = 0, -60
-    bad("Code: 500 (AZURE_BLOB_STORAGE_ERROR)", create + "SELECT * FROM c.`db.deletes`")
-    catalog.close()
-    storage.close()
-    azurite.stop()
+        catalog.body = with_sas
+        create = rest_database(Rest(REST, CREDENTIAL), storage_endpoint=f"http://127.0.0.1:{storage.port}/devstoreaccount1").replace(f":{REST.port()}'", f":{catalog.port}'")
+        for seconds, latency, renewed in ((600, 0, False), (4, 1.2, True)):
+            state["seconds"], storage.latency = seconds, latency
+            storage.reset()
+            same(create + "SELECT * FROM c.`db.deletes` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/mor_posdel_v2') ORDER BY ALL")
+            signatures = {urllib.parse.parse_qs(urllib.parse.urlsplit(path).query)["sig"][0] for _, path, _ in storage.log}
+            assert (len(signatures) > 1) == renewed, storage.log
+        storage.latency, state["seconds"] = 0, -60
+        bad("Code: 500 (AZURE_BLOB_STORAGE_ERROR)", create + "SELECT * FROM c.`db.deletes`")
+        catalog.close()
+        storage.close()
 
 
 def test_keys_of_the_database():
@@ -149,25 +214,24 @@ def test_nessie_and_its_branches():
 
 def test_lent_keys_of_nessie():
     """Over moto's S3 and STS, which look at no signature: a proxy sees whose keys are used."""
-    nessie = Service("iceberg-nessie", "--warehouse", "s3://lent/nessie", "--s3", GLUE.url, "--sts", "1", ports=2)
-    moto = stores.S3(GLUE.port(), "AKIDMOTO", "moto-secret")
-    moto.make_bucket("lent")
-    out = os.path.join(PLACE, "lent")
-    relocate.relocate(f"{FIXTURES}/part_days", out, f"{TABLES}/part_days", "s3://lent/tables/part_days")
-    stores.put_folder(moto, "lent", "tables/part_days", out)
-    config = request(nessie.url() + "/iceberg/v1/config?warehouse=warehouse")
-    prefix = config["overrides"].get("prefix") or config["defaults"]["prefix"]
-    request(f"{nessie.url()}/iceberg/v1/{prefix}/namespaces", {"namespace": ["db"], "properties": {}})
-    metadata = "s3://lent/tables/part_days/metadata/" + os.path.basename(metadata_file("part_days"))
-    request(f"{nessie.url()}/iceberg/v1/{prefix}/namespaces/db/register", {"name": "days", "metadata-location": metadata})
-    proxy = FaultProxy(GLUE.port())
-    create = (f"CREATE DATABASE n ENGINE = DataLakeCatalog('{nessie.url()}/iceberg/') SETTINGS catalog_type = 'rest', warehouse = 'warehouse', "
-              f"storage_endpoint = 'http://127.0.0.1:{proxy.port}';\n")
-    same(f"{create} SELECT * FROM n.`db.days` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/part_days') ORDER BY ALL")
-    assert len(held_by(proxy)) == 1 and held_by(proxy)[0] != S3_KEY, held_by(proxy)
-    assert all(head.get("x-amz-security-token") for head in proxy.heads), proxy.heads
-    proxy.close()
-    nessie.stop()
+    with Service("iceberg-nessie", "--warehouse", "s3://lent/nessie", "--s3", GLUE.url, "--sts", "1", ports=2) as nessie:
+        moto = stores.S3(GLUE.port(), "AKIDMOTO", "moto-secret")
+        moto.make_bucket("lent")
+        out = os.path.join(PLACE, "lent")
+        relocate.relocate(f"{FIXTURES}/part_days", out, f"{TABLES}/part_days", "s3://lent/tables/part_days")
+        stores.put_folder(moto, "lent", "tables/part_days", out)
+        config = request(nessie.url() + "/iceberg/v1/config?warehouse=warehouse")
+        prefix = config["overrides"].get("prefix") or config["defaults"]["prefix"]
+        request(f"{nessie.url()}/iceberg/v1/{prefix}/namespaces", {"namespace": ["db"], "properties": {}})
+        metadata = "s3://lent/tables/part_days/metadata/" + os.path.basename(metadata_file("part_days"))
+        request(f"{nessie.url()}/iceberg/v1/{prefix}/namespaces/db/register", {"name": "days", "metadata-location": metadata})
+        proxy = FaultProxy(GLUE.port())
+        create = (f"CREATE DATABASE n ENGINE = DataLakeCatalog('{nessie.url()}/iceberg/') SETTINGS catalog_type = 'rest', warehouse = 'warehouse', "
+                  f"storage_endpoint = 'http://127.0.0.1:{proxy.port}';\n")
+        same(f"{create} SELECT * FROM n.`db.days` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/part_days') ORDER BY ALL")
+        assert len(held_by(proxy)) == 1 and held_by(proxy)[0] != S3_KEY, held_by(proxy)
+        assert all(head.get("x-amz-security-token") for head in proxy.heads), proxy.heads
+        proxy.close()
 
 
 # Every fixture by name

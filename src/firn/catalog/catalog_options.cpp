@@ -1,5 +1,7 @@
 #include "firn/catalog/catalog_options.h"
 
+#include <charconv>
+
 #include "firn/base/error.h"
 #include "firn/storage/url.h"
 
@@ -20,6 +22,17 @@ bool flag_of(const std::string& name, const std::string& value) {
     if (value == "1" || value == "true") return true;
     if (value == "0" || value == "false") return false;
     fail(ErrorCode::BAD_ARGUMENTS, "Setting {} of DataLakeCatalog must be 0 or 1, not '{}'", name, value);
+}
+
+std::chrono::milliseconds milliseconds_of(const std::string& name, const std::string& value) {
+    constexpr int64_t kLongest = int64_t{24} * 3600 * 1000;
+    int64_t out = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+    if (error != std::errc() || end != value.data() + value.size() || out < 1 || out > kLongest)
+        fail(ErrorCode::BAD_ARGUMENTS,
+             "Setting {} of DataLakeCatalog must be a number of milliseconds from 1 to {}, not '{}'", name, kLongest,
+             value);
+    return std::chrono::milliseconds(out);
 }
 
 void check_url(const CatalogOptions& options) {
@@ -79,6 +92,8 @@ CatalogOptions CatalogOptions::of(const std::vector<std::string>& arguments,
             *text->second = value;
         } else if (const auto flag = flags.find(name); flag != flags.end()) {
             *flag->second = flag_of(name, value);
+        } else if (name == "catalog_timeout_ms") {
+            options.timeout = milliseconds_of(name, value);
         } else {
             fail(ErrorCode::UNKNOWN_SETTING, "Unknown setting '{}': for database engine DataLakeCatalog", name);
         }

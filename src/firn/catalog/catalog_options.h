@@ -1,6 +1,7 @@
 // How a catalog is reached: the arguments and settings of ENGINE = DataLakeCatalog.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,6 +30,9 @@ struct CatalogOptions {
     std::string aws_role_arn, aws_role_session_name, aws_external_id;
     bool rest_sigv4_enabled = false;  ///< requests are signed as AWS wants it
     std::string rest_signing_name, rest_signing_region;
+    /// No byte from the catalog for so long ends a request (catalog_timeout_ms), and none is begun again later than this
+    /// after it was begun first.
+    std::chrono::milliseconds timeout{15'000};
 
     /// `arguments`: url, user, password. `settings`: by name. BAD_ARGUMENTS for a missing or unknown catalog_type and for
     /// values that make no sense, UNKNOWN_SETTING for a name that is none of these.

@@ -14,6 +14,7 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds kConnectTimeout{5'000};
 constexpr size_t kShownBodyBytes = 200;
 constexpr uint64_t kMaxReplyBytes = iceberg::kMaxMetadataBytes;
 constexpr int64_t kDefaultTokenSeconds = 3600;
@@ -35,12 +36,12 @@ std::string trimmed(std::string_view text) {
 
 }  // namespace
 
-storage::HttpOptions catalog_http_options() {
-    storage::HttpOptions options;
-    options.connect_timeout = std::chrono::milliseconds(5'000);
-    options.attempts = 4;
-    options.retry_budget = std::chrono::milliseconds(20'000);
-    return options;
+storage::HttpOptions catalog_http_options(const CatalogOptions& options) {
+    storage::HttpOptions http;
+    http.connect_timeout = std::min(kConnectTimeout, options.timeout);
+    http.idle_timeout = http.retry_budget = options.timeout;
+    http.attempts = 4;
+    return http;
 }
 
 storage::AwsCredentialsPtr aws_credentials_of(const CatalogOptions& options) {
@@ -50,7 +51,7 @@ storage::AwsCredentialsPtr aws_credentials_of(const CatalogOptions& options) {
     access.role_session_name = options.aws_role_session_name;
     access.external_id = options.aws_external_id;
     access.s3.region = options.region;
-    access.http = catalog_http_options();
+    access.http = catalog_http_options(options);
     return storage::aws_credentials_for(access);
 }
 
@@ -155,8 +156,8 @@ bool says_expired_keys(const storage::HttpReply& reply) {
 
 }  // namespace
 
-CatalogRequests::CatalogRequests(std::string shown_name)
-    : shown_name_(std::move(shown_name)), client_(catalog_http_options()) {}
+CatalogRequests::CatalogRequests(std::string shown_name, storage::HttpOptions http)
+    : shown_name_(std::move(shown_name)), client_(std::move(http)) {}
 
 storage::HttpReply CatalogRequests::get(const std::string& url) const {
     storage::HttpRequest request;

@@ -15,7 +15,7 @@
 namespace firn::catalog {
 
 /// Time-outs and tries of requests to catalogs: one that is down is said to be so within seconds.
-storage::HttpOptions catalog_http_options();
+storage::HttpOptions catalog_http_options(const CatalogOptions& options);
 
 /// Keys of the settings, with the role that they may assume; without keys, those of the environment.
 storage::AwsCredentialsPtr aws_credentials_of(const CatalogOptions& options);
@@ -42,7 +42,7 @@ private:
 /// Thread-safe once set up.
 class CatalogRequests {
 public:
-    explicit CatalogRequests(std::string shown_name);
+    CatalogRequests(std::string shown_name, storage::HttpOptions http);
 
     std::shared_ptr<OAuthToken> oauth;  ///< null: none
     std::string bearer;                 ///< a token that does not change; empty: none

@@ -34,7 +34,7 @@ std::string endpoint_of(const CatalogOptions& options) {
 GlueCatalog::GlueCatalog(const CatalogOptions& options)
     : url_(endpoint_of(options)),
       catalog_id_(options.warehouse),
-      requests_("Glue catalog " + storage::shown_url(url_)) {
+      requests_("Glue catalog " + storage::shown_url(url_), catalog_http_options(options)) {
     if (url_.find('/', url_.find("://") + 3) == url_.npos) url_ += "/";
     requests_.aws = aws_credentials_of(options);
     const std::string region = region_of(options);

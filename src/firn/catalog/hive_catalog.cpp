@@ -13,7 +13,7 @@ constexpr size_t kNamesAtOnce = 300;
 
 }  // namespace
 
-HiveCatalog::HiveCatalog(const CatalogOptions& options) : catalog_name_(options.warehouse) {
+HiveCatalog::HiveCatalog(const CatalogOptions& options) : catalog_name_(options.warehouse), timeout_(options.timeout) {
     const storage::Url url = storage::parse_url(options.url);
     host_ = url.host;
     port_ = url.port == 0 ? kDefaultPort : static_cast<int>(url.port);
@@ -22,19 +22,23 @@ HiveCatalog::HiveCatalog(const CatalogOptions& options) : catalog_name_(options.
 
 HiveCatalog::~HiveCatalog() = default;
 
+std::unique_ptr<HiveMetastore> HiveCatalog::connect() const {
+    return std::make_unique<HiveMetastore>(host_, port_, shown_name_, timeout_);
+}
+
 template <typename Work>
 auto HiveCatalog::with_connection(Work&& work) {
     std::lock_guard lock(mutex_);
     const bool kept = connection_ != nullptr;
-    if (!kept) connection_ = std::make_unique<HiveMetastore>(host_, port_, shown_name_);
+    if (!kept) connection_ = connect();
     try {
         return work(*connection_);
-    } catch (const Error&) {
+    } catch (const Error& error) {
         const bool broken = connection_->broken();
         if (broken) connection_.reset();
-        if (!broken || !kept) throw;
+        if (!broken || !kept || error.code() == ErrorCode::SOCKET_TIMEOUT) throw;
     }
-    connection_ = std::make_unique<HiveMetastore>(host_, port_, shown_name_);
+    connection_ = connect();
     return work(*connection_);
 }
 

@@ -21,12 +21,14 @@ public:
     std::optional<LoadedTable> load_table(const TableIdentifier& table) override;
 
 private:
+    std::unique_ptr<HiveMetastore> connect() const;
     /// Runs `work` on the connection, once more on a new one where it was cut meanwhile.
     template <typename Work>
     auto with_connection(Work&& work);
 
     std::string shown_name_, host_, catalog_name_;
     int port_ = 0;
+    std::chrono::milliseconds timeout_;
     std::mutex mutex_;
     std::unique_ptr<HiveMetastore> connection_;
     /// Names of the database that is being listed.

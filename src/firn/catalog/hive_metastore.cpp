@@ -1,5 +1,7 @@
 #include "firn/catalog/hive_metastore.h"
 
+#include <algorithm>
+
 #include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/transport/TBufferTransports.h>
 #include <thrift/transport/TSocket.h>
@@ -13,7 +15,6 @@ namespace thrift = apache::thrift;
 using thrift::protocol::TProtocol;
 
 constexpr int kConnectTimeoutMs = 5'000;
-constexpr int kReplyTimeoutMs = 60'000;
 
 void write_text(TProtocol& out, const char* name, int16_t id, const std::string& text) {
     out.writeFieldBegin(name, thrift::protocol::T_STRING, id);
@@ -46,13 +47,15 @@ struct HiveMetastore::Connection {
     int32_t sequence = 0;
 };
 
-HiveMetastore::HiveMetastore(const std::string& host, int port, std::string shown_name)
+HiveMetastore::HiveMetastore(const std::string& host, int port, std::string shown_name,
+                             std::chrono::milliseconds timeout)
     : shown_name_(std::move(shown_name)), connection_(std::make_unique<Connection>()) {
     Connection& c = *connection_;
     c.socket = std::make_shared<thrift::transport::TSocket>(host, port);
-    c.socket->setConnTimeout(kConnectTimeoutMs);
-    c.socket->setRecvTimeout(kReplyTimeoutMs);
-    c.socket->setSendTimeout(kReplyTimeoutMs);
+    const auto timeout_ms = static_cast<int>(timeout.count());
+    c.socket->setConnTimeout(std::min(kConnectTimeoutMs, timeout_ms));
+    c.socket->setRecvTimeout(timeout_ms);
+    c.socket->setSendTimeout(timeout_ms);
     c.transport = std::make_shared<thrift::transport::TBufferedTransport>(c.socket);
     c.protocol = std::make_shared<thrift::protocol::TBinaryProtocol>(c.transport);
     try {

@@ -1,6 +1,7 @@
 // A connection to a Hive metastore: the few calls that reading Iceberg tables needs, of its Thrift service.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,8 +15,8 @@ namespace firn::catalog {
 /// says, or bytes that are no answer).
 class HiveMetastore {
 public:
-    /// Connects.
-    HiveMetastore(const std::string& host, int port, std::string shown_name);
+    /// Connects. timeout: no byte for so long ends a call.
+    HiveMetastore(const std::string& host, int port, std::string shown_name, std::chrono::milliseconds timeout);
     ~HiveMetastore();
 
     std::vector<std::string> databases();

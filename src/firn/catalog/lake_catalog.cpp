@@ -103,12 +103,7 @@ std::optional<int64_t> VendedCredential::expires_ms() const {
     return std::nullopt;
 }
 
-std::vector<VendedCredential> LakeCatalog::renew_credentials(const TableIdentifier& table) {
-    auto loaded = load_table(table);
-    if (!loaded) fail(ErrorCode::UNKNOWN_TABLE, "Table {} is no longer in its catalog", table.display());
-    if (loaded->credentials.empty()) loaded->credentials.push_back({"", std::move(loaded->config)});
-    return std::move(loaded->credentials);
-}
+std::vector<VendedCredential> LakeCatalog::renew_credentials(const TableIdentifier&) { return {}; }
 
 CommitOutcome LakeCatalog::commit(const TableCommit& commit) {
     fail(ErrorCode::NOT_IMPLEMENTED, "firn only reads tables of catalogs yet: {} cannot be changed",

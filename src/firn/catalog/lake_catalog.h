@@ -89,7 +89,7 @@ public:
     virtual Page<TableIdentifier> list_tables(const Namespace& levels, const std::string& page) = 0;
     /// Nothing where there is no such table.
     virtual std::optional<LoadedTable> load_table(const TableIdentifier& table) = 0;
-    /// Fresh keys of a table that was loaded.
+    /// Fresh keys of a table that was loaded, where they can be had without loading it again; none: they cannot.
     virtual std::vector<VendedCredential> renew_credentials(const TableIdentifier& table);
     virtual CommitOutcome commit(const TableCommit& commit);
 

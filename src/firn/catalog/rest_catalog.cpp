@@ -40,7 +40,9 @@ bool is_not_found(const storage::HttpReply& reply) { return reply.status == 404 
 }  // namespace
 
 RestCatalog::RestCatalog(const CatalogOptions& options, const std::string& url)
-    : options_(options), url_(with_version(url)), requests_("Catalog " + storage::shown_url(url_)) {
+    : options_(options),
+      url_(with_version(url)),
+      requests_("Catalog " + storage::shown_url(url_), catalog_http_options(options)) {
     if (options.type == CatalogType::Unity) {
         requests_.bearer = options.catalog_credential;
     } else if (!options.catalog_credential.empty()) {
@@ -152,12 +154,10 @@ std::vector<VendedCredential> RestCatalog::renew_credentials(const TableIdentifi
     const bool offered =
         std::find(config.endpoints.begin(), config.endpoints.end(),
                   "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials") != config.endpoints.end();
-    if (offered) {
-        const auto reply = requests_.get(table_path(config, table) + "/credentials");
-        if (reply.ok())
-            return parse_rest_credentials(reply.body, requests_.shown_name() + ", credentials of " + table.display());
-    }
-    return LakeCatalog::renew_credentials(table);
+    if (!offered) return {};
+    const auto reply = requests_.get(table_path(config, table) + "/credentials");
+    if (!reply.ok()) return {};
+    return parse_rest_credentials(reply.body, requests_.shown_name() + ", credentials of " + table.display());
 }
 
 }  // namespace firn::catalog

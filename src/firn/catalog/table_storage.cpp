@@ -1,12 +1,14 @@
 #include "firn/catalog/table_storage.h"
 
+#include <algorithm>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "firn/base/error.h"
-#include "firn/catalog/catalog_requests.h"
+#include "firn/catalog/stores_by_prefix.h"
 #include "firn/iceberg/path_resolver.h"
 #include "firn/storage/access.h"
 #include "firn/storage/local_store.h"
@@ -31,19 +33,29 @@ std::string property_with_prefix(const Properties& properties, const std::string
     return found == properties.end() || !found->first.starts_with(prefix) ? "" : found->second;
 }
 
-/// Of the lent credentials the one with the longest prefix that the location
-/// has; null where there is none.
-const VendedCredential* credential_for(const std::vector<VendedCredential>& credentials, const std::string& location) {
+using HasKeys = bool (*)(const Properties&);
+
+std::string canonical_prefix(const VendedCredential& credential) {
+    return credential.prefix.empty() ? "" : iceberg::canonical_path(credential.prefix);
+}
+
+/// Of those that have keys the one with the longest prefix that the location has, the table's own configuration coming
+/// last; nothing where there is none.
+std::optional<VendedCredential> credential_for(const std::vector<VendedCredential>& credentials,
+                                               const Properties& config, const std::string& location,
+                                               HasKeys has_keys) {
     const VendedCredential* best = nullptr;
     size_t best_size = 0;
     for (const auto& credential : credentials) {
-        const std::string prefix = credential.prefix.empty() ? "" : iceberg::canonical_path(credential.prefix);
-        if (!prefix.empty() && location.substr(0, prefix.size()) != prefix) continue;
+        const std::string prefix = canonical_prefix(credential);
+        if (!location.starts_with(prefix) || !has_keys(credential.properties)) continue;
         if (best && prefix.size() < best_size) continue;
         best = &credential;
         best_size = prefix.size();
     }
-    return best;
+    if (best) return *best;
+    if (has_keys(config)) return VendedCredential{"", config};
+    return std::nullopt;
 }
 
 storage::AwsCredentials lent_keys(const Properties& properties) {
@@ -64,28 +76,43 @@ storage::AzureToken expiring_sas(const VendedCredential& credential) {
     return {"", lent_sas(credential.properties), credential.expires_ms().value_or(0) / kMillisPerSecond};
 }
 
+bool has_s3_keys(const Properties& properties) { return !lent_keys(properties).empty(); }
+bool has_sas(const Properties& properties) { return !lent_sas(properties).empty(); }
+
+/// Whose files, and where.
+struct Lent {
+    std::shared_ptr<LakeCatalog> catalog;
+    TableIdentifier table;
+    std::string location;
+};
+
+VendedCredential lend_anew(const Lent& lent, HasKeys has_keys) {
+    if (auto found = credential_for(lent.catalog->renew_credentials(lent.table), {}, lent.location, has_keys))
+        return *std::move(found);
+    const auto loaded = lent.catalog->load_table(lent.table);
+    if (!loaded) fail(ErrorCode::UNKNOWN_TABLE, "Table {} is no longer in its catalog", lent.table.display());
+    if (auto found = credential_for(loaded->credentials, loaded->config, lent.location, has_keys))
+        return *std::move(found);
+    fail(ErrorCode::AUTHENTICATION_FAILED, "The catalog of table {} lends no more keys for {}", lent.table.display(),
+         lent.location);
+}
+
 /// What the catalog lent with the table, and each time after that what it lends anew.
 using Lender = std::function<VendedCredential()>;
 
-Lender lender(const std::shared_ptr<LakeCatalog>& catalog, const TableIdentifier& table, const std::string& location,
-              VendedCredential first) {
+Lender lender(Lent lent, VendedCredential first, HasKeys has_keys) {
     struct State {
         std::mutex mutex;
         std::optional<VendedCredential> first;
     };
     auto state = std::make_shared<State>();
     state->first = std::move(first);
-    return [catalog, table, location, state]() -> VendedCredential {
+    return [lent = std::move(lent), state, has_keys]() -> VendedCredential {
         {
             std::lock_guard lock(state->mutex);
             if (state->first) return *std::exchange(state->first, std::nullopt);
         }
-        const auto credentials = catalog->renew_credentials(table);
-        const VendedCredential* credential = credential_for(credentials, location);
-        if (!credential)
-            fail(ErrorCode::AUTHENTICATION_FAILED, "The catalog of table {} lends no more keys for {}", table.display(),
-                 location);
-        return *credential;
+        return lend_anew(lent, has_keys);
     };
 }
 
@@ -121,40 +148,56 @@ void use_azure(storage::StorageAccess& access, const Properties& properties, con
     if (!options.storage_endpoint.empty()) access.azure.account_url = options.storage_endpoint;
 }
 
-}  // namespace
-
-std::map<std::string, std::string> storage_properties(const LoadedTable& loaded, const std::string& location) {
+/// The lent properties that serve a location, over the table's configuration.
+Properties storage_properties(const LoadedTable& loaded, const std::string& location) {
     Properties properties = loaded.config;
-    if (const VendedCredential* credential = credential_for(loaded.credentials, location))
+    const auto any = [](const Properties&) { return true; };
+    if (const auto credential = credential_for(loaded.credentials, {}, location, any))
         for (const auto& [name, value] : credential->properties) properties[name] = value;
     return properties;
 }
 
-std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<LakeCatalog>& catalog,
-                                                         const CatalogOptions& options, const TableIdentifier& table,
-                                                         const LoadedTable& loaded, const std::string& location) {
-    const std::string_view scheme = iceberg::path_scheme(location);
-    if (scheme.empty()) return std::make_shared<storage::LocalStore>();
-    const Properties properties = storage_properties(loaded, location);
+/// With what is lent for one place.
+std::shared_ptr<storage::ObjectStore> open_place(const Lent& lent, const CatalogOptions& options,
+                                                 const LoadedTable& loaded, const storage::HttpOptions& http) {
+    const Properties properties = storage_properties(loaded, lent.location);
     storage::StorageAccess access;
-    access.http = catalog_http_options();
+    access.http = http;
     use_s3(access, properties, options);
     use_azure(access, properties, options);
     access.gcs_token = property(properties, "gcs.oauth2.token");
     access.hdfs.user = options.user;
-    const VendedCredential* best = credential_for(loaded.credentials, location);
-    // The table's own configuration where the prefix's says nothing.
-    const auto lent = [&](const auto& keys_of) {
-        const bool own = best && !keys_of(best->properties).empty();
-        return lender(catalog, table, location, own ? *best : VendedCredential{"", properties});
-    };
-    if (options.vended_credentials && !lent_keys(properties).empty())
-        access.credentials = storage::credentials_from([lend = lent(lent_keys)] { return expiring_keys(lend()); });
-    if (!lent_sas(properties).empty() && options.user.empty()) {
-        access.azure.token = [lend = lent(lent_sas)] { return expiring_sas(lend()); };
+    const auto keys = credential_for(loaded.credentials, loaded.config, lent.location, has_s3_keys);
+    if (options.vended_credentials && keys)
+        access.credentials =
+            storage::credentials_from([lend = lender(lent, *keys, has_s3_keys)] { return expiring_keys(lend()); });
+    const auto sas = credential_for(loaded.credentials, loaded.config, lent.location, has_sas);
+    if (sas && options.user.empty()) {
+        access.azure.token = [lend = lender(lent, *sas, has_sas)] { return expiring_sas(lend()); };
         access.azure.token_is_sas = true;
     }
     return storage::open_storage(access);
+}
+
+}  // namespace
+
+std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<LakeCatalog>& catalog,
+                                                         const CatalogOptions& options, const TableIdentifier& table,
+                                                         const LoadedTable& loaded, const std::string& location,
+                                                         const storage::HttpOptions& http) {
+    if (iceberg::path_scheme(location).empty()) return std::make_shared<storage::LocalStore>();
+    auto own = open_place({catalog, table, location}, options, loaded, http);
+    std::set<std::string> prefixes;
+    for (const auto& credential : loaded.credentials) prefixes.insert(canonical_prefix(credential));
+    std::string of_location;  // the longest, which `own` is for
+    for (const std::string& prefix : prefixes)
+        if (location.starts_with(prefix)) of_location = prefix;
+    std::map<std::string, std::shared_ptr<storage::ObjectStore>> places;
+    for (const std::string& prefix : prefixes)
+        if (!iceberg::path_scheme(prefix).empty())
+            places[prefix] = prefix == of_location ? own : open_place({catalog, table, prefix}, options, loaded, http);
+    const bool elsewhere = std::any_of(places.begin(), places.end(), [&](const auto& p) { return p.second != own; });
+    return elsewhere ? stores_by_prefix(std::move(own), std::move(places)) : own;
 }
 
 }  // namespace firn::catalog

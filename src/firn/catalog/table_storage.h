@@ -5,18 +5,17 @@
 #include <string>
 
 #include "firn/catalog/lake_catalog.h"
+#include "firn/storage/http.h"
 #include "firn/storage/object_store.h"
 
 namespace firn::catalog {
 
-/// A store for the table's files at `location` (canonical). Keys, in this order: those the catalog lent for the longest
-/// prefix of the location, renewed through the catalog before they expire; the database's user and password; its AWS
-/// settings; the environment's. NOT_IMPLEMENTED for a scheme that firn does not know.
+/// A store for the files of the table at `location` (canonical). Keys, in this order: those the catalog lent for the
+/// longest prefix of the file's path, renewed through the catalog before they expire; the database's user and password; its
+/// AWS settings; the environment's. NOT_IMPLEMENTED for a scheme that firn does not know.
 std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<LakeCatalog>& catalog,
                                                          const CatalogOptions& options, const TableIdentifier& table,
-                                                         const LoadedTable& loaded, const std::string& location);
-
-/// The lent properties that serve a location, over the table's configuration.
-std::map<std::string, std::string> storage_properties(const LoadedTable& loaded, const std::string& location);
+                                                         const LoadedTable& loaded, const std::string& location,
+                                                         const storage::HttpOptions& http);
 
 }  // namespace firn::catalog

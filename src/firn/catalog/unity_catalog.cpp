@@ -33,7 +33,7 @@ std::string iceberg_api(const std::string& given) {
 UnityCatalog::UnityCatalog(const CatalogOptions& options)
     : warehouse_(options.warehouse),
       url_(own_api(options.url)),
-      requests_("Unity catalog " + storage::shown_url(url_)),
+      requests_("Unity catalog " + storage::shown_url(url_), catalog_http_options(options)),
       iceberg_(options, iceberg_api(options.url)) {
     requests_.bearer = options.catalog_credential;
     add_header_lines(options.auth_header, requests_.headers);

@@ -7,15 +7,26 @@
 #include "firn/sql/printer.h"
 #include "firn/table/iceberg_place.h"
 #include "firn/table/iceberg_source.h"
+#include "firn/table/table_location.h"
 
 namespace firn::table {
 namespace {
 
 constexpr size_t kMaxRememberedTables = 1000;
 
-std::string location_of(const catalog::LoadedTable& table) {
-    if (table.metadata) return table.metadata->location;
-    return table.location.empty() ? table.metadata_location : table.location;
+std::string canonical_location(const catalog::LoadedTable& table) {
+    if (table.metadata) return iceberg::canonical_path(table.metadata->location);
+    return iceberg::canonical_path(table.location.empty() ? table.metadata_location : table.location);
+}
+
+StorageKind storage_of_scheme(std::string_view scheme) {
+    if (scheme.empty()) return StorageKind::Local;
+    if (scheme == "s3" || scheme == "gs") return StorageKind::S3;
+    return scheme.ends_with("hdfs") ? StorageKind::Hdfs : StorageKind::Azure;
+}
+
+bool same_patience(const storage::HttpOptions& a, const storage::HttpOptions& b) {
+    return a.connect_timeout == b.connect_timeout && a.idle_timeout == b.idle_timeout && a.attempts == b.attempts;
 }
 
 }  // namespace
@@ -44,9 +55,16 @@ std::optional<LakeDatabase::Found> LakeDatabase::find(const std::string& table,
     for (auto& identifier : catalog::readings_of(table, catalog_->nested_namespaces())) {
         auto loaded = catalog_->load_table(identifier);
         if (!loaded) continue;
-        Found found{std::move(identifier), std::move(*loaded), nullptr, now};
-        found.store = store_for(found, table);
+        Found found{std::move(identifier), std::move(*loaded), now, nullptr, {}};
+        const std::string location = canonical_location(found.table);
         std::lock_guard lock(mutex_);
+        const auto kept = found_.find(table);
+        // The store of the last time where it still serves: it knows keys that have not expired, and renews them itself.
+        if (kept != found_.end() && kept->second.identifier == found.identifier &&
+            iceberg::path_scheme(location) == "s3" && canonical_location(kept->second.table) == location) {
+            found.store = kept->second.store;
+            found.http = kept->second.http;
+        }
         if (found_.size() >= kMaxRememberedTables) found_.clear();
         found_.insert_or_assign(table, found);
         return found;
@@ -54,17 +72,18 @@ std::optional<LakeDatabase::Found> LakeDatabase::find(const std::string& table,
     return std::nullopt;
 }
 
-/// The store of the last time where it still serves: it knows keys that have not expired, and renews them itself.
-std::shared_ptr<storage::ObjectStore> LakeDatabase::store_for(const Found& found, const std::string& table) const {
-    const std::string location = iceberg::canonical_path(location_of(found.table));
-    if (iceberg::path_scheme(location) == "s3") {
-        std::lock_guard lock(mutex_);
-        const auto kept = found_.find(table);
-        if (kept != found_.end() && kept->second.identifier == found.identifier &&
-            iceberg::canonical_path(location_of(kept->second.table)) == location)
-            return kept->second.store;
-    }
-    return catalog::open_table_storage(catalog_, options_, found.identifier, found.table, location);
+/// One with the time-outs and tries that the settings say.
+void LakeDatabase::open_store(Found& found, const std::string& table, const Settings& settings) const {
+    const std::string location = canonical_location(found.table);
+    storage::HttpOptions http = http_options(settings, storage_of_scheme(iceberg::path_scheme(location)));
+    if (found.store && same_patience(found.http, http)) return;
+    found.store = catalog::open_table_storage(catalog_, options_, found.identifier, found.table, location, http);
+    found.http = std::move(http);
+    std::lock_guard lock(mutex_);
+    const auto kept = found_.find(table);
+    if (kept == found_.end() || !(kept->second.identifier == found.identifier)) return;
+    kept->second.store = found.store;
+    kept->second.http = found.http;
 }
 
 bool LakeDatabase::has_table(const std::string& table) const { return find(table, {}).has_value(); }
@@ -76,8 +95,9 @@ void LakeDatabase::forget() const {
 
 std::shared_ptr<const plan::Source> LakeDatabase::open(const std::string& table, const Settings& settings,
                                                        std::shared_ptr<iceberg::MetadataCache> cache) const {
-    const auto found = find(table, metadata_staleness(settings));
+    auto found = find(table, metadata_staleness(settings));
     if (!found) return nullptr;
+    open_store(*found, table, settings);
     if (!settings.get_bool("use_iceberg_metadata_files_cache")) cache = nullptr;
     storage::ObjectInfo metadata_file;
     metadata_file.path = iceberg::canonical_path(found->table.metadata_location);

@@ -13,6 +13,7 @@
 #include "firn/catalog/lake_catalog.h"
 #include "firn/iceberg/metadata_cache.h"
 #include "firn/plan/source.h"
+#include "firn/storage/http.h"
 #include "firn/storage/object_store.h"
 
 namespace firn::table {
@@ -41,12 +42,13 @@ private:
     struct Found {
         catalog::TableIdentifier identifier;
         catalog::LoadedTable table;
-        std::shared_ptr<storage::ObjectStore> store;
         std::chrono::steady_clock::time_point loaded_at;
+        std::shared_ptr<storage::ObjectStore> store;  ///< null where the table has not been opened yet
+        storage::HttpOptions http;                    ///< of the store
     };
     /// From the catalog, or where iceberg_metadata_staleness_ms lets it, from before.
     std::optional<Found> find(const std::string& table, std::chrono::milliseconds staleness) const;
-    std::shared_ptr<storage::ObjectStore> store_for(const Found& found, const std::string& table) const;
+    void open_store(Found& found, const std::string& table, const Settings& settings) const;
 
     std::string name_;
     catalog::CatalogOptions options_;

@@ -70,6 +70,12 @@ TEST(CatalogOptions, UnknownAndMissingOnesAreErrors) {
         CatalogOptions::of({"http://h", "u", "p"}, {{"catalog_type", "rest"}, {"vended_credentials", "0"}});
     EXPECT_EQ(options.user, "u");
     EXPECT_FALSE(options.vended_credentials);
+    for (const char* wrong : {"", "0", "-1", "1s", "86400001", "99999999999999999999"})
+        EXPECT_EQ(code({"http://h"}, {{"catalog_type", "rest"}, {"catalog_timeout_ms", wrong}}),
+                  ErrorCode::BAD_ARGUMENTS)
+            << wrong;
+    EXPECT_EQ(CatalogOptions::of({"http://h"}, {{"catalog_type", "rest"}, {"catalog_timeout_ms", "250"}}).timeout,
+              std::chrono::milliseconds(250));
 }
 
 TEST(VendedCredentials, ExpiryInMilliseconds) {

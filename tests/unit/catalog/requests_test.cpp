@@ -13,7 +13,7 @@ TEST(CatalogRequests, ExpiredKeysAreAskedForAnewOnce) {
     storage::ScriptedServer server(
         {{storage::http_reply(400, expired)}, {storage::http_reply(200, "{}")}, {storage::http_reply(400, expired)}});
     int loads = 0;
-    CatalogRequests requests("Catalog c");
+    CatalogRequests requests("Catalog c", {});
     requests.aws = storage::credentials_from([&] {
         return storage::ExpiringCredentials{{"key" + std::to_string(++loads), "topsecret", ""}, 0};
     });
