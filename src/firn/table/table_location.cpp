@@ -250,29 +250,43 @@ std::optional<std::string> argument_name(const plan::TableFunctionArgument& argu
     return std::nullopt;
 }
 
+namespace {
+
+/// Beyond these a setting means "as long as it takes".
+constexpr uint64_t kLongestTimeout_ms = uint64_t{24} * 3600 * 1000;
+constexpr uint64_t kMostTries = 1'000'000;
+
+}  // namespace
+
 storage::HttpOptions http_options(const Settings& settings, StorageKind kind) {
     storage::HttpOptions options;
-    const auto milliseconds = [&](const char* name) { return std::chrono::milliseconds(settings.get_uint(name)); };
+    const auto milliseconds = [&](const char* name) {
+        return std::chrono::milliseconds(std::min(settings.get_uint(name), kLongestTimeout_ms));
+    };
+    const auto count = [&](const char* name) {
+        return static_cast<unsigned>(std::min<uint64_t>(settings.get_uint(name), kMostTries));
+    };
+    const auto seconds = [&](const char* name) {
+        const double ms = settings.get_float(name) * 1000;
+        return std::chrono::milliseconds(ms < static_cast<double>(kLongestTimeout_ms) ? static_cast<int64_t>(ms)
+                                                                                      : int64_t{kLongestTimeout_ms});
+    };
     if (kind == StorageKind::Azure) {
         if (settings.is_changed("azure_connect_timeout_ms"))
             options.connect_timeout = milliseconds("azure_connect_timeout_ms");
         options.idle_timeout = milliseconds("azure_request_timeout_ms");
-        if (settings.is_changed("azure_sdk_max_retries"))
-            options.attempts = static_cast<unsigned>(settings.get_uint("azure_sdk_max_retries")) + 1;
+        if (settings.is_changed("azure_sdk_max_retries")) options.attempts = count("azure_sdk_max_retries") + 1;
     } else if (kind == StorageKind::S3) {
         if (settings.is_changed("s3_connect_timeout_ms"))
             options.connect_timeout = milliseconds("s3_connect_timeout_ms");
         options.idle_timeout = milliseconds("s3_request_timeout_ms");
         if (settings.is_changed("s3_max_single_read_retries"))
-            options.attempts = static_cast<unsigned>(settings.get_uint("s3_max_single_read_retries")) + 1;
+            options.attempts = count("s3_max_single_read_retries") + 1;
     } else {
         if (settings.is_changed("http_connection_timeout"))
-            options.connect_timeout =
-                std::chrono::milliseconds(static_cast<int64_t>(settings.get_float("http_connection_timeout") * 1000));
-        options.idle_timeout =
-            std::chrono::milliseconds(static_cast<int64_t>(settings.get_float("http_receive_timeout") * 1000));
-        if (settings.is_changed("http_max_tries"))
-            options.attempts = std::max(1U, static_cast<unsigned>(settings.get_uint("http_max_tries")));
+            options.connect_timeout = seconds("http_connection_timeout");
+        options.idle_timeout = seconds("http_receive_timeout");
+        if (settings.is_changed("http_max_tries")) options.attempts = std::max(1U, count("http_max_tries"));
     }
     if (options.idle_timeout.count() <= 0) options.idle_timeout = std::chrono::milliseconds(30'000);
     if (options.connect_timeout.count() <= 0) options.connect_timeout = std::chrono::milliseconds(1'000);
