@@ -1,5 +1,5 @@
 """The examples in README.md and docs/: blocks ```sql and ```console. Words behind `sql` say more: `skip`, that a block is not
-run; any other the server that it needs, `s3`, `azure`, `rest` …, which the tests of storages and catalogs start."""
+run; `config`, that it is run with each configuration of the page; any other the server that it needs, `s3`, `azure`, `rest` …, which the tests of storages and catalogs start."""
 import os
 import re
 
@@ -7,11 +7,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BLOCK = re.compile(r"^```(sql|console)([^\n]*)\n(.*?)^```[ \t]*\n(?:\s*^```text[^\n]*\n(.*?)^```[ \t]*$)?", re.M | re.S)
 
 
+CONFIGURATION = re.compile(r"^```(xml|yaml)\n(.*?)^```[ \t]*$", re.M | re.S)
+
+
 def tidy(text):
     return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
 
 
-WORDS = {"", "skip", "s3", "gcs", "azure", "hdfs", "rest", "nessie", "glue", "unity", "hive"}
+WORDS = {"", "skip", "config", "s3", "gcs", "azure", "hdfs", "rest", "nessie", "glue", "unity", "hive"}
 
 
 def examples(path):
@@ -21,6 +24,11 @@ def examples(path):
         if found[2].strip() not in WORDS:  # it would be an example that nothing runs
             raise AssertionError(f"{path}: nobody knows ```{found[1]}{found[2]}")
         yield text.count("\n", 0, found.start()) + 1, *found.groups()
+
+
+def configurations(path):
+    """(ending, text) of each configuration file that the page shows."""
+    return CONFIGURATION.findall(open(path, encoding="utf-8").read())
 
 
 def of_server(page, word, places):
