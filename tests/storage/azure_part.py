@@ -5,7 +5,9 @@ import ssl
 import time
 import urllib.parse
 
+from access_parts import collections_and_disks
 from fault_proxy import FaultProxy
+from relocate import relocate
 from servers import Service, certificate_of
 from stores import Azure, put_folder
 from suite import FIXTURES, plain_environment, upload
@@ -32,6 +34,21 @@ def azure_credentials(suite, azure, url):
         suite.gives(f"azure: environment, {label}", f"{COUNT}('{url}', {TABLE})", "11", env=plain_environment(**env))
     address = f"abfss://warehouse@{Azure.account}.dfs.core.windows.net/fixtures/part_days"
     suite.gives("azure: abfss:// and the environment", f"{COUNT}('{address}')", "11", env=plain_environment(AZURE_STORAGE_CONNECTION_STRING=connection))
+
+
+def azure_schemes(suite, azure, connection, work):
+    """What metadata may call Azure's storage, besides abfss://."""
+    name = "mor_posdel_v2"
+    wanted = suite.ask(f"SELECT * FROM icebergLocal('{FIXTURES}/{name}') ORDER BY ALL").out.strip()
+    for scheme in ("abfs", "wasb", "wasbs", "az"):
+        host = f"{azure.account}.{'blob' if scheme.startswith('wasb') else 'dfs'}.core.windows.net"
+        relocate(f"{FIXTURES}/{name}", f"{work}/{scheme}", f"/tmp/iceberg-fixtures/{name}", f"{scheme}://warehouse@{host}/named/{scheme}/{name}")
+        put_folder(azure, "warehouse", f"moved/{scheme}/{name}", f"{work}/{scheme}")  # below another folder: found where it was opened
+        put_folder(azure, "warehouse", f"named/{scheme}/{name}", f"{work}/{scheme}")
+        for folder in ("named", "moved"):
+            suite.gives(f"azure: {scheme}://, {folder}", f"SELECT * FROM icebergAzure('{connection}', 'warehouse', '{folder}/{scheme}/{name}') ORDER BY ALL", wanted)
+        suite.gives(f"azure: {scheme}:// in a statement", f"SELECT * FROM icebergAzure('{scheme}://warehouse@{host}/named/{scheme}/{name}') ORDER BY ALL", wanted,
+                    env=plain_environment(AZURE_STORAGE_CONNECTION_STRING=connection))
 
 
 def azure_faults(suite, port, work):
@@ -126,6 +143,10 @@ def part_azurite(suite, work, tables):
         suite.fails("azure: no table", f"SELECT count() FROM icebergAzure('{url}', 'warehouse', 'none', {key})", "FILE_DOESNT_EXIST", 20)
         suite.fails("azure: nothing listening", f"SELECT count() FROM icebergAzure('http://127.0.0.1:1/{Azure.account}', {table}, {key})", "AZURE_BLOB_STORAGE_ERROR", 20)
         azure_credentials(suite, azure, url)
+        account = {"account_name": Azure.account, "account_key": Azure.account_key}
+        collections_and_disks(suite, "azure", work, "icebergAzure", {"storage_account_url": url, "container": "warehouse", "blob_path": "fixtures/", **account},
+                              {"type": "azure_blob_storage", "storage_account_url": url, "container_name": "warehouse", "blob_path": "fixtures/", **account}, "account_key")
+        azure_schemes(suite, azure, connection, work)
         azure_faults(suite, port, work)
         azure_tokens(suite, work)
         suite.examples("storage.md", "azure", {"http://127.0.0.1:10000": f"http://127.0.0.1:{port}"})

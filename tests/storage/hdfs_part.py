@@ -2,6 +2,7 @@
 import os
 import urllib.parse
 
+from access_parts import collections_and_disks
 from fault_proxy import Fault, FaultProxy
 from servers import Service
 from stores import Hdfs, put_folder
@@ -83,6 +84,7 @@ def part_hdfs(suite, work, tables):
         suite.gives("hdfs: files", f"SELECT count() > 0 FROM hdfs('{base}/part_days/data/**.parquet')", "1")
         suite.fails("hdfs: no table", f"SELECT count() FROM icebergHDFS('{base}/none')", "FILE_DOESNT_EXIST", 20)
         suite.fails("hdfs: nothing listening", "SELECT count() FROM icebergHDFS('webhdfs://127.0.0.1:1/t')", "HDFS_ERROR", 20)
+        collections_and_disks(suite, "hdfs", work, "icebergHDFS", {"url": base + "/"}, {"type": "hdfs", "endpoint": base + "/"}, None)
         hdfs_users(suite, hdfs, http_port)
         hdfs_unreachable(suite, http_port, work)
         hdfs_faults(suite, http_port)

@@ -7,6 +7,7 @@ import tempfile
 import pyarrow as pa
 import pyarrow.parquet
 
+from access_parts import collections_and_disks, elsewhere, s3_key_sources, s3_virtual_hosts
 from caches import s3_caches
 from fault_proxy import Fault, FaultProxy
 from servers import S3_KEY, S3_SECRET, Service, certificate_of
@@ -86,6 +87,8 @@ def s3_faults(suite, port):
         proxy.reset(*faults)
         suite.gives(f"fault, then right: {label}", sql, whole)
         suite.check(f"fault was met: {label}", all(f.times == 0 for f in faults), str([f.times for f in faults]))
+    proxy.reset(Fault(503, 3))
+    suite.gives("fault, then right: as many tries as can be said", sql + " SETTINGS s3_max_single_read_retries = 4294967295, s3_request_timeout_ms = 18446744073709551615", whole)
     proxy.reset(Fault("short", 1000, match="metadata.json"))
     suite.fails("fault for ever: short metadata", sql + " SETTINGS s3_max_single_read_retries = 1", "CANNOT_READ_ALL_DATA", 30)
     s3_expired(suite, proxy, f"{at}/part_days")
@@ -166,7 +169,7 @@ def changed_object(suite, s3, port, work):
 
 
 def part_seaweedfs(suite, work, tables):
-    service = Service("s3-seaweedfs", "--buckets", "warehouse,public", "--public", "public", ports=12)
+    service = Service("s3-seaweedfs", "--buckets", "warehouse,public", "--public", "public", "--domain", "localhost", ports=12)
     port = service.port()
     try:
         s3 = S3(port)
@@ -182,6 +185,11 @@ def part_seaweedfs(suite, work, tables):
         suite.fails("unknown role", f"SELECT count() FROM icebergS3('{base}/part_days', '{S3_KEY}', '{S3_SECRET}', extra_credentials(role_arn = 'arn:aws:iam::role/Nobody'))", "AUTHENTICATION_FAILED")
         suite.gives("moved table", f"SELECT count() FROM icebergS3('http://127.0.0.1:{port}/warehouse/moved/part_days', '{S3_KEY}', '{S3_SECRET}')", "11")
         s3_plain(suite, f"{base}/part_days")
+        keys = {"access_key_id": S3_KEY, "secret_access_key": S3_SECRET}
+        collections_and_disks(suite, "s3", work, "icebergS3", {"url": base + "/", **keys}, {"type": "s3", "endpoint": base + "/", **keys}, "secret_access_key")
+        s3_key_sources(suite, s3, f"{base}/part_days", work)
+        s3_virtual_hosts(suite, port)
+        elsewhere(suite, s3, f"{base}/part_days", work)
         s3_faults(suite, port)
         s3_tls(suite, port, work)
         s3_round_trips(suite, port)

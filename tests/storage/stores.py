@@ -12,15 +12,16 @@ class S3:
     def __init__(self, port, key="testkey", secret="testsecret", region="us-east-1"):
         self.port, self.key, self.secret, self.region = port, key, secret, region
 
-    def request(self, method, path, body=b"", query=""):
+    def request(self, method, path, body=b"", query="", service="s3", more=None):
+        """more: headers, names in small letters."""
         host = f"127.0.0.1:{self.port}"
         path = urllib.parse.quote(path, safe="/-._~")
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         digest = hashlib.sha256(body).hexdigest()
-        headers = {"host": host, "x-amz-content-sha256": digest, "x-amz-date": now}
+        headers = {"host": host, "x-amz-content-sha256": digest, "x-amz-date": now, **(more or {})}
         signed = ";".join(sorted(headers))
         canonical = "\n".join([method, path, query, *(f"{k}:{headers[k]}" for k in sorted(headers)), "", signed, digest])
-        scope = f"{now[:8]}/{self.region}/s3/aws4_request"
+        scope = f"{now[:8]}/{self.region}/{service}/aws4_request"
         text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
         key = ("AWS4" + self.secret).encode()
         for part in scope.split("/"):

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class TokenServer:
-    """`answer()` gives (status, what the reply's JSON says). `asked` has (path, fields, headers) of each request, of whose query
+    """`answer()` gives (status, what the reply's JSON says, or its text). `asked` has (path, fields, headers) of each request, of whose query
     or form the fields are."""
 
     def __init__(self, answer):
@@ -20,11 +20,14 @@ class TokenServer:
             def do_POST(self):
                 self.reply(self.rfile.read(int(self.headers["Content-Length"])).decode())
 
+            def do_PUT(self):
+                self.reply("")
+
             def reply(self, query):
                 fields = {k: v[0] for k, v in urllib.parse.parse_qs(query).items()}
                 outer.asked.append((urllib.parse.urlsplit(self.path).path, fields, dict(self.headers)))
                 status, said = answer()
-                body = json.dumps(said).encode()
+                body = (said if isinstance(said, str) else json.dumps(said)).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
