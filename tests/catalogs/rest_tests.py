@@ -38,6 +38,19 @@ def test_rest_lists_tables():
     good("0\n", create + "EXISTS c.`db.none`")
 
 
+def test_flat_namespaces():
+    """Nested namespaces are neither asked for nor shown, and a dot in a namespace's name parts nothing."""
+    proxy = FaultProxy(REST.port())
+    create = rest_database(filled_rest(), flat_namespaces=1).replace(f":{REST.port()}'", f":{proxy.port}'")
+    good("a.shallow\n", create + "SHOW TABLES FROM c LIKE 'a.%'")
+    assert not any("parent=" in path for _, path, _ in proxy.log), proxy.log
+    good("12\n", create + "SELECT count() FROM c.`a.shallow`")
+    proxy.reset()
+    bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT count() FROM c.`a.b.none`")
+    assert [path for _, path, _ in proxy.log if "/tables/" in path] == ["/v1/namespaces/a.b/tables/none", "/v1/namespaces/a/tables/b.none"], proxy.log
+    proxy.close()
+
+
 def test_names_that_need_escaping():
     create = rest_database(filled_rest())
     for name in ["a.b.c.deep", "a.shallow", "odd name.таблица", "odd name.a b\\`c%d", "db.with.dot"]:

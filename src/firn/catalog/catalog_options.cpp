@@ -79,6 +79,7 @@ CatalogOptions CatalogOptions::of(const std::vector<std::string>& arguments,
         {"rest_signing_region", &options.rest_signing_region},
     };
     const std::map<std::string_view, bool*> flags{
+        {"flat_namespaces", &options.flat_namespaces},
         {"vended_credentials", &options.vended_credentials},
         {"oauth_server_use_request_body", &options.oauth_server_use_request_body},
         {"rest_sigv4_enabled", &options.rest_sigv4_enabled},

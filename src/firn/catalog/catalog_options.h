@@ -24,6 +24,7 @@ struct CatalogOptions {
     std::string oauth_server_uri;  ///< empty: the catalog's own
     bool oauth_server_use_request_body = true;
     std::string storage_endpoint;    ///< of S3 and services like it
+    bool flat_namespaces = false;    ///< REST: namespaces have no others in them, and are not asked for any
     bool vended_credentials = true;  ///< whether keys to storage are asked of the catalog
     std::string region;
     std::string aws_access_key_id, aws_secret_access_key, aws_session_token;

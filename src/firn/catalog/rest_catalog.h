@@ -16,7 +16,7 @@ public:
     /// url: with or without the last /v1. A Nessie branch is part of it: http://host/iceberg/branch.
     RestCatalog(const CatalogOptions& options, const std::string& url);
 
-    bool nested_namespaces() const override { return true; }
+    bool nested_namespaces() const override { return !options_.flat_namespaces; }
     Page<Namespace> list_namespaces(const Namespace& parent, const std::string& page) override;
     Page<TableIdentifier> list_tables(const Namespace& levels, const std::string& page) override;
     std::optional<LoadedTable> load_table(const TableIdentifier& table) override;
