@@ -2,6 +2,7 @@
 import atexit
 import inspect
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -69,6 +70,11 @@ class Service:
             subprocess.run([*self.command, "stop", "--data", data], stdout=subprocess.DEVNULL)
             shutil.rmtree(data, ignore_errors=True)
             self.started = None
+
+
+def plain_environment(**more):
+    """The environment without what would give firn keys, addresses or certificates."""
+    return {**{k: v for k, v in os.environ.items() if not re.match(r"(AWS|AZURE|IDENTITY|GOOGLE|GCE|CLOUDSDK|HADOOP|STORAGE|SSL|CURL)_", k)}, **more}
 
 
 def certificate_of(folder):

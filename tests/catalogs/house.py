@@ -2,7 +2,9 @@
 import glob
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
 import urllib.error
 import urllib.parse
@@ -98,6 +100,38 @@ def table_on_s3(fixture):
         stores.put_folder(stores.S3(S3.port(), S3_KEY, S3_SECRET), "lake", f"tables/{fixture}", out)
         FILLED["s3", fixture] = f"s3://lake/tables/{fixture}/metadata/" + os.path.basename(metadata_file(fixture))
     return FILLED["s3", fixture]
+
+
+def error_reply(status, kind, message="what the server says"):
+    """As REST catalogs say it."""
+    return json.dumps({"error": {"message": message, "type": kind, "code": status}})
+
+
+def signature_checker(secret, token, signed):
+    """What a FaultProxy may have as `refuse`: botocore checks the AWS signature of each request; its (path, region, service) goes to
+    `signed`."""
+    subprocess.run([GLUE.command[0], "install"], check=True)
+    cache = os.environ.get("SERVICES_CACHE", os.path.expanduser("~/.cache/iceberg-services"))
+    sys.path.extend(glob.glob(f"{cache}/moto-*/lib/python3*/site-packages"))
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    def refuse(method, path, headers, body):
+        found = re.match(r"AWS4-HMAC-SHA256 Credential=(\w+)/\d+/([\w-]+)/([\w-]+)/aws4_request, *SignedHeaders=([\w;-]+), *Signature=(\w+)", headers.get("authorization", ""))
+        if found is None:
+            return 403, error_reply(403, "MissingAuthenticationTokenException").encode()
+        key, region, service, names, signature = found.groups()
+        auth = SigV4Auth(Credentials(key, secret, token), service, region)
+        ask = AWSRequest(method, f"http://{headers['host']}{path}", {n: headers[n] for n in names.split(";") if n != "host"}, body)
+        ask.context["timestamp"] = headers["x-amz-date"]
+        text = auth.string_to_sign(ask, auth.canonical_request(ask))
+        signed.append((path, region, service))
+        if auth.signature(text, ask) != signature:
+            return 403, error_reply(403, "SignatureDoesNotMatchException", "wrong signature").encode()
+        return None
+
+    return refuse
 
 
 # Asking firn

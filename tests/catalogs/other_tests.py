@@ -5,8 +5,9 @@ import time
 
 import hive
 import unity
-from house import HIVE, TABLES, ask, bad, filled_glue, glue, glue_on_s3, good, metadata_file, same, table_on_s3
-from servers import PLACE, free_ports
+from fault_proxy import Fault, FaultProxy
+from house import GLUE, HIVE, TABLES, ask, bad, filled_glue, glue, glue_on_s3, good, metadata_file, same, signature_checker, table_on_s3
+from servers import PLACE, free_ports, plain_environment
 
 
 def test_glue():
@@ -19,6 +20,28 @@ def test_glue():
     bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM g.`db.no_iceberg`", "no_iceberg", "table_type")
     done = ask(create + "SHOW CREATE DATABASE g FORMAT TSVRaw")
     assert "aws_access_key_id = '[HIDDEN]', aws_secret_access_key = '[HIDDEN]'" in done.out, done.out + done.err
+
+
+def test_glue_signs_its_requests():
+    """By keys of the settings, with a session token, or of the environment; keys that have expired are an error where there are no
+    others."""
+    create = filled_glue()
+    signed = []
+    proxy = FaultProxy(GLUE.port())
+    proxy.refuse = signature_checker("glue-signing-secret", "session+token/==", signed)
+    create = f"CREATE DATABASE g ENGINE = DataLakeCatalog('http://127.0.0.1:{proxy.port}') SETTINGS catalog_type = 'glue', region = 'us-east-1'"
+    given = create + ", aws_access_key_id = 'AKIDGLUE', aws_secret_access_key = 'glue-signing-secret', aws_session_token = 'session+token/==';\n"
+    good("db.appends\ndb.days\n", given + "SHOW TABLES FROM g LIKE 'db.%'")
+    environment = plain_environment(AWS_ACCESS_KEY_ID="AKIDGLUE", AWS_SECRET_ACCESS_KEY="glue-signing-secret", AWS_SESSION_TOKEN="session+token/==")
+    done = ask(create + "; SELECT count() FROM g.`db.appends`", env=environment)
+    assert (done.status, done.out) == (0, "12\n"), done.err
+    assert len(signed) > 2 and all((region, service) == ("us-east-1", "glue") for _, region, service in signed), signed
+    bad("Code: 497 (ACCESS_DENIED)", given.replace("glue-signing", "wrong-signing") + "SHOW TABLES FROM g", "SignatureDoesNotMatchException")
+    done = ask(create + "; SHOW TABLES FROM g", env=plain_environment(AWS_EC2_METADATA_DISABLED="true", HOME=PLACE))
+    assert done.error() == "Code: 516 (AUTHENTICATION_FAILED)", done.err
+    proxy.reset(Fault(400, 1000, body=json.dumps({"__type": "ExpiredTokenException", "message": "the token has expired"})))
+    bad("Code: 736 (ICEBERG_CATALOG_ERROR)", given + "SHOW TABLES FROM g", "ExpiredTokenException", "the token has expired")
+    proxy.close()
 
 
 def test_glue_pages():

@@ -1,17 +1,14 @@
 """The Iceberg REST protocol, on the reference server: names, lists, errors, OAuth2, headers, signatures."""
-import glob
 import json
 import os
-import re
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 
 import house
 from fault_proxy import Fault, FaultProxy
-from house import GIVEN, GLUE, FILLED, OPEN_REST, REST, TABLES, Rest, ask, bad, filled_rest, good, metadata_file, rest_database, same
+from house import GIVEN, GLUE, FILLED, OPEN_REST, REST, TABLES, Rest, ask, bad, error_reply, filled_rest, good, metadata_file, rest_database, same, signature_checker
 from servers import PLACE, certificate_of, free_ports
 
 
@@ -155,10 +152,6 @@ def test_catalog_that_is_down():
     good("9\n", create + "SELECT count() FROM system.tables WHERE database IN ('c', 'down')", "--show_data_lake_catalogs_in_system_tables=1")
 
 
-def error_reply(status, kind, message="what the server says"):
-    return json.dumps({"error": {"message": message, "type": kind, "code": status}})
-
-
 def test_server_errors_keep_their_type():
     filled_rest()
     proxy = FaultProxy(REST.port())
@@ -254,31 +247,9 @@ def test_configuration_of_the_server():
 
 def test_signed_requests():
     """Requests that are signed for AWS, checked by botocore before the server sees them."""
-    moto = GLUE.command[0]
-    subprocess.run([moto, "install"], check=True)
-    cache = os.environ.get("SERVICES_CACHE", os.path.expanduser("~/.cache/iceberg-services"))
-    sys.path.extend(glob.glob(f"{cache}/moto-*/lib/python3*/site-packages"))
-    from botocore.auth import SigV4Auth
-    from botocore.awsrequest import AWSRequest
-    from botocore.credentials import Credentials
     signed = []
-
-    def refuse(method, path, headers, body):
-        found = re.match(r"AWS4-HMAC-SHA256 Credential=(\w+)/\d+/([\w-]+)/([\w-]+)/aws4_request, *SignedHeaders=([\w;-]+), *Signature=(\w+)", headers.get("authorization", ""))
-        if found is None:
-            return 403, error_reply(403, "MissingAuthenticationTokenException").encode()
-        key, region, service, names, signature = found.groups()
-        auth = SigV4Auth(Credentials(key, "rest-signing-secret", "session+token/=="), service, region)
-        ask = AWSRequest(method, f"http://{headers['host']}{path}", {n: headers[n] for n in names.split(";") if n != "host"}, body)
-        ask.context["timestamp"] = headers["x-amz-date"]
-        text = auth.string_to_sign(ask, auth.canonical_request(ask))
-        signed.append((path, region, service))
-        if auth.signature(text, ask) != signature:
-            return 403, error_reply(403, "SignatureDoesNotMatchException", "wrong signature").encode()
-        return None
-
     proxy = FaultProxy(OPEN_REST.port())
-    proxy.refuse = refuse
+    proxy.refuse = signature_checker("rest-signing-secret", "session+token/==", signed)
     rest = Rest(OPEN_REST)
     if "signed" not in FILLED:
         for levels in [("signed",), ("signed", "two words"), ("signed", "пространство")]:

@@ -17,7 +17,7 @@ def test_no_secret_was_printed():
     """Run last, over all that was printed."""
     assert house.CAUGHT, "run together with the tests that print"
     everything = "\n".join(house.CAUGHT)
-    for secret in ["s3cret-of-the-catalog", "glue-secret-key", "unity-bearer-token", "wrong-unity-token", "wrong-secret", "no-such-token", "wrong-storage-secret",
+    for secret in ["s3cret-of-the-catalog", "glue-secret-key", "glue-signing-secret", "unity-bearer-token", "wrong-unity-token", "wrong-secret", "no-such-token", "wrong-storage-secret",
                    "rest-signing-secret", "session+token", house.S3_SECRET, *house.GIVEN]:
         assert secret not in everything, secret
 

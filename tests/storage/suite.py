@@ -12,7 +12,7 @@ from examples import of_server, tidy  # noqa: E402
 from fault_proxy import Fault  # noqa: E402
 from known import check_elsewhere  # noqa: E402
 from relocate import relocate  # noqa: E402
-from servers import S3_SECRET  # noqa: E402
+from servers import S3_SECRET, plain_environment  # noqa: E402,F401
 from stores import Azure, put_folder  # noqa: E402
 
 FIXTURES = os.path.join(ROOT, "tests/fixtures")
@@ -87,11 +87,6 @@ class Suite:
         for line, sql, answer in found:
             got = self.ask(sql, env=env)
             self.check(f"docs/{page}:{line}", got.status == 0 and (answer is None or tidy(got.out) == tidy(answer)), got.out + got.err)
-
-
-def plain_environment(**more):
-    """The environment without what would give firn keys, addresses or certificates."""
-    return {**{k: v for k, v in os.environ.items() if not re.match(r"(AWS|AZURE|IDENTITY|GOOGLE|GCE|CLOUDSDK|HADOOP|STORAGE|SSL|CURL)_", k)}, **more}
 
 
 def upload(store, bucket, scheme_root, tables, work):
