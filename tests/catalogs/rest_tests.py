@@ -196,10 +196,11 @@ def test_faults_of_a_catalog():
         bad(error, create + "SELECT count() FROM c.`db.appends`")
         assert time.time() - begin < 25, (fault.kind, time.time() - begin)
     # catalog_timeout_ms: one try, of a second.
-    proxy.reset(Fault("hang", 1000, match="/tables/", seconds=100))
-    begin = time.time()
-    bad("Code: 209 (SOCKET_TIMEOUT)", create.replace("SETTINGS ", "SETTINGS catalog_timeout_ms = 1000, ") + "SELECT count() FROM c.`db.appends`")
-    assert time.time() - begin < 4 and sum("/tables/" in p for _, p, _ in proxy.log) == 1, (time.time() - begin, proxy.log)
+    for match in ("oauth", "/config", "/tables/"):
+        proxy.reset(Fault("hang", 1000, match=match, seconds=100))
+        begin = time.time()
+        bad("Code: 209 (SOCKET_TIMEOUT)", create.replace("SETTINGS ", "SETTINGS catalog_timeout_ms = 1000, ") + "SELECT count() FROM c.`db.appends`", "not a byte for 1000 ms")
+        assert time.time() - begin < 4 and sum(match in p for _, p, _ in proxy.log) == 1, (time.time() - begin, proxy.log)
     proxy.close()
 
 

@@ -34,8 +34,18 @@ const std::string& default_ca_file() {
     return path;
 }
 
+void heard(HttpTransfer& transfer) { transfer.last_byte = std::chrono::steady_clock::now(); }
+
+int on_connected(void* user, char*, char*, int, int) {
+    auto& transfer = *static_cast<HttpTransfer*>(user);
+    transfer.connected = true;
+    heard(transfer);
+    return CURL_PREREQFUNC_OK;
+}
+
 size_t on_header(char* data, size_t, size_t size, void* user) {
     auto& transfer = *static_cast<HttpTransfer*>(user);
+    heard(transfer);
     std::string_view line(data, size);
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     std::lock_guard lock(transfer.mutex);
@@ -56,6 +66,7 @@ size_t on_header(char* data, size_t, size_t size, void* user) {
 
 size_t on_body(char* data, size_t, size_t size, void* user) {
     auto& transfer = *static_cast<HttpTransfer*>(user);
+    heard(transfer);
     std::lock_guard lock(transfer.mutex);
     if (transfer.abandoned) return transfer.may_linger() ? size : CURL_WRITEFUNC_ERROR;
     HttpReply& reply = transfer.reply;
@@ -83,6 +94,7 @@ size_t on_body(char* data, size_t, size_t size, void* user) {
 
 size_t on_send(char* out, size_t, size_t capacity, void* user) {
     auto& transfer = *static_cast<HttpTransfer*>(user);
+    heard(transfer);
     std::lock_guard lock(transfer.mutex);
     if (transfer.abandoned) return CURL_READFUNC_ABORT;
     const auto bytes = transfer.outgoing();
@@ -127,14 +139,6 @@ void set_options(CURL* easy, HttpTransfer& transfer) {
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
-    // curl counts in whole seconds here; a time-out below one second is that of the whole try.
-    const long idle_ms = static_cast<long>(options.idle_timeout.count());
-    if (idle_ms >= 1000) {
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (idle_ms + 999) / 1000);
-    } else {
-        curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, idle_ms);
-    }
     if (request.redirects) {
         curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
         curl_easy_setopt(easy, CURLOPT_MAXREDIRS, static_cast<long>(request.redirects));
@@ -148,6 +152,8 @@ void set_options(CURL* easy, HttpTransfer& transfer) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.message);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_connected);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, &transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
@@ -314,6 +320,27 @@ void HttpEngine::end_lingering() {
     });
 }
 
+/// curl's own limit is a mean of the last seconds, by which a silent server is given up some five seconds late.
+std::chrono::milliseconds HttpEngine::end_silent() {
+    const auto now = std::chrono::steady_clock::now();
+    std::chrono::milliseconds next{60'000};
+    std::vector<std::shared_ptr<HttpTransfer>> silent;
+    for (const auto& transfer : running_) {
+        if (!transfer->connected) continue;
+        const auto left = transfer->last_byte + transfer->options.idle_timeout - now;
+        if (left.count() <= 0)
+            silent.push_back(transfer);
+        else
+            next = std::min(next, std::chrono::ceil<std::chrono::milliseconds>(left));
+    }
+    for (const auto& transfer : silent) {
+        const auto text = fmt::format("not a byte for {} ms", transfer->options.idle_timeout.count());
+        std::memcpy(transfer->message, text.c_str(), std::min(text.size() + 1, sizeof transfer->message));
+        finish(transfer->easy, CURLE_OPERATION_TIMEDOUT);
+    }
+    return next;
+}
+
 void HttpEngine::run() {
     for (;;) {
         std::deque<std::shared_ptr<HttpTransfer>> incoming;
@@ -336,8 +363,11 @@ void HttpEngine::run() {
         begin_waiting();
         int active = 0;
         curl_multi_perform(multi_, &active);
-        if (collect_finished() && !waiting_.empty()) continue;
-        curl_multi_poll(multi_, nullptr, 0, active ? 1000 : 60'000, nullptr);
+        const bool any_finished = collect_finished();
+        const auto next_silent = end_silent();
+        if (any_finished && !waiting_.empty()) continue;
+        const auto most = std::chrono::milliseconds(active ? 1000 : 60'000);
+        curl_multi_poll(multi_, nullptr, 0, static_cast<int>(std::min(most, next_silent).count()), nullptr);
     }
     while (!running_.empty()) finish(running_.back()->easy, CURLE_ABORTED_BY_CALLBACK);
 }

@@ -1,6 +1,7 @@
 // The thread that drives all HTTP transfers of the process. Only http.cpp uses it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -39,6 +40,8 @@ struct HttpTransfer {
     size_t sent = 0;
     bool into_span = false;
     bool ranged = false;
+    bool connected = false;                             ///< the request is sent, or being sent
+    std::chrono::steady_clock::time_point last_byte{};  ///< in either direction, since it is connected
 
     /// Where nobody waits any more, the rest of a small body is read and forgotten for a while: ending it would cost the
     /// connection.
@@ -77,6 +80,8 @@ private:
     /// Whether any had finished.
     bool collect_finished();
     void end_lingering();
+    /// Ends those that were silent for too long; milliseconds until the next may be.
+    std::chrono::milliseconds end_silent();
     CURL* take_easy();
 
     CURLM* multi_ = nullptr;

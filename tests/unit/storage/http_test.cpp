@@ -177,6 +177,32 @@ TEST(Http, TimesOut) {
     EXPECT_LT(Clock::now() - begin, milliseconds(2000));
 }
 
+TEST(Http, SilenceIsMeasuredFromTheLastByte) {
+    HttpOptions options = quick();
+    options.idle_timeout = milliseconds(300);
+    options.attempts = 1;
+    const std::string reply = http_reply(200, std::string(60, 'x'));
+    {  // slower in all than the time-out, never silent for so long
+        ScriptedServer server({{reply, false, milliseconds(100), 10}});
+        EXPECT_EQ(HttpClient(options).send(get(server.url())).body.size(), 60U);
+    }
+    // Silent after a part of it, or after it took a body of its own.
+    HttpRequest post = get("");
+    post.method = "POST";
+    post.body = std::string(100'000, 'y');
+    for (const bool part : {true, false}) {
+        ScriptedServer server({{reply, false, milliseconds(5000), part ? reply.size() - 1 : 0}});
+        HttpRequest request = part ? get("") : post;
+        request.url = server.url();
+        const auto begin = Clock::now();
+        std::string message;
+        EXPECT_EQ(code_of(HttpClient(options), request, &message), ErrorCode::SOCKET_TIMEOUT) << part;
+        EXPECT_NE(message.find("not a byte for 300 ms"), std::string::npos) << message;
+        EXPECT_LT(Clock::now() - begin, milliseconds(1500)) << part;
+        EXPECT_GE(Clock::now() - begin, milliseconds(300)) << part;
+    }
+}
+
 TEST(Http, StopsWhenTheQueryIsCancelled) {
     ScriptedServer server({{http_reply(200, ""), false, milliseconds(5000)}});
     QueryContext context;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -19,6 +20,7 @@ struct ScriptedReply {
     std::string bytes;                   ///< the whole reply; empty: the connection is cut
     bool close_after = false;            ///< cut the connection after it
     std::chrono::milliseconds delay{0};  ///< before it
+    size_t piece = 0;                    ///< bytes that are sent at a time, the delay after each; 0: all at once
 };
 
 /// "HTTP/1.1 status …" with a Content-Length.
@@ -90,6 +92,11 @@ private:
         }
     }
 
+    void wait(std::chrono::milliseconds left) const {
+        for (; left.count() > 0 && !stopping_; left -= std::chrono::milliseconds(10))
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+
     void serve(int fd) {
         for (std::string text; read_request(fd, text); text.clear()) {
             ScriptedReply reply;
@@ -98,9 +105,12 @@ private:
                 reply = script_[std::min(requests_.size(), script_.size() - 1)];
                 requests_.push_back(text);
             }
-            for (auto left = reply.delay; left.count() > 0 && !stopping_; left -= std::chrono::milliseconds(10))
-                std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            if (!reply.bytes.empty()) ::send(fd, reply.bytes.data(), reply.bytes.size(), MSG_NOSIGNAL);
+            const size_t piece = reply.piece ? reply.piece : reply.bytes.size();
+            if (!reply.piece) wait(reply.delay);
+            for (size_t at = 0; at < reply.bytes.size() && !stopping_; at += piece) {
+                ::send(fd, reply.bytes.data() + at, std::min(piece, reply.bytes.size() - at), MSG_NOSIGNAL);
+                if (reply.piece) wait(reply.delay);
+            }
             if (reply.bytes.empty() || reply.close_after) break;
         }
         std::lock_guard lock(mutex_);
