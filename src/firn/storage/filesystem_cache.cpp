@@ -164,10 +164,13 @@ FilesystemCache::Segments& FilesystemCache::known_in(const std::string& folder) 
     std::vector<ByteRange> ranges;
     for (const std::string& name : names_in(folder))
         if (const auto range = segment_of(name)) ranges.push_back(*range);
-    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    // Two processes may have written overlapping ones: of those that begin together the longest counts.
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
+        return a.offset != b.offset ? a.offset < b.offset : a.length > b.length;
+    });
     uint64_t end = 0;
     for (const ByteRange& range : ranges) {
-        if (range.offset < end) continue;  // two processes may have written overlapping ones
+        if (range.offset < end) continue;
         found->second.emplace(range.offset, Known{range.length, 0});
         end = range.offset + range.length;
     }
@@ -381,32 +384,63 @@ void FilesystemCache::write(const Object& object, std::string_view etag, uint64_
     if (bytes.empty()) return;
     const std::string folder = folder_of(object.key);
     std::unique_lock lock(mutex_);
-    if (std::chrono::steady_clock::now() < no_writes_before_) return;
-    for (const CoveredPart& part : covered_parts(known_in(folder), {offset, bytes.size()}, length_of)) {
-        if (part.there) continue;
-        const auto own = bytes.subspan(part.range.offset - offset, part.range.length);
+    for (const ByteRange& range : missing_in(folder, {offset, bytes.size()})) {
+        if (std::chrono::steady_clock::now() < no_writes_before_) return;
+        if (!is_missing(folder, range)) continue;  // another thread was faster meanwhile
+        const auto own = bytes.subspan(range.offset - offset, range.length);
         SegmentHead fields;
         fields.key = object.key;
         fields.etag = etag;
         fields.object_size = object.size;
-        fields.offset = part.range.offset;
-        fields.length = part.range.length;
+        fields.offset = range.offset;
+        fields.length = range.length;
         const uint64_t size = own.size() + segment_head_size(fields, own.size());
         if (!reserve(size)) return;
+        writing_[folder].emplace(range.offset, Known{range.length, 0});
         lock.unlock();
-        const std::string head = encode_segment_head(std::move(fields), own);
-        const int error = write_file(folder, segment_name(part.range), head, own);
+        const int error = write_segment(folder, std::move(fields), own);
         lock.lock();
         being_written_ -= size;
+        if (const auto found = writing_.find(folder); found != writing_.end()) {
+            found->second.erase(range.offset);
+            if (found->second.empty()) writing_.erase(found);
+        }
         if (error != 0) return write_failed(error);
         count_event(ProfileEvent::CachedReadBufferCacheWriteBytes, own.size());
-        used_bytes_ += size;  // too much, until the next look, where another thread wrote the same
-        written_since_scan_ += size;
-        Segments& known = known_in(folder);
-        const auto around = covered_parts(known, part.range, length_of);
-        if (around.size() != 1 || around[0].there) continue;  // it was faster
-        known.emplace(part.range.offset, Known{part.range.length, 0});
+        used_bytes_ += size;
         ++used_files_;
+        written_since_scan_ += size;
+        // Where the folder was forgotten meanwhile it has just been looked at anew.
+        if (is_missing(folder, range)) known_in(folder).emplace(range.offset, Known{range.length, 0});
+    }
+}
+
+/// The parts of the range that are neither there nor being written.
+std::vector<ByteRange> FilesystemCache::missing_in(const std::string& folder, ByteRange range) {
+    static const Segments none;
+    std::vector<ByteRange> missing;
+    const auto writing = writing_.find(folder);
+    for (const CoveredPart& part : covered_parts(known_in(folder), range, length_of)) {
+        if (part.there) continue;
+        for (const CoveredPart& inner :
+             covered_parts(writing == writing_.end() ? none : writing->second, part.range, length_of))
+            if (!inner.there) missing.push_back(inner.range);
+    }
+    return missing;
+}
+
+bool FilesystemCache::is_missing(const std::string& folder, ByteRange range) {
+    const auto missing = missing_in(folder, range);
+    return missing.size() == 1 && missing[0].offset == range.offset && missing[0].length == range.length;
+}
+
+/// 0, or the system's error.
+int FilesystemCache::write_segment(const std::string& folder, SegmentHead fields, std::span<const uint8_t> bytes) {
+    try {
+        const std::string name = segment_name({fields.offset, fields.length});
+        return write_file(folder, name, encode_segment_head(std::move(fields), bytes), bytes);
+    } catch (const std::bad_alloc&) {
+        return ENOMEM;
     }
 }
 

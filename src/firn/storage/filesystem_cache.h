@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "firn/base/memory.h"
+#include "firn/storage/cache_segment.h"
 #include "firn/storage/configuration.h"
 #include "firn/storage/covered_ranges.h"
 
@@ -90,13 +91,17 @@ private:
     bool make_room(uint64_t bytes);
     std::vector<Segment> scan();
     void remove(const Segment& segment);
+    std::vector<ByteRange> missing_in(const std::string& folder, ByteRange range);
+    bool is_missing(const std::string& folder, ByteRange range);
+    int write_segment(const std::string& folder, SegmentHead fields, std::span<const uint8_t> bytes);
     int write_file(const std::string& folder, const std::string& name, std::string_view head,
                    std::span<const uint8_t> bytes);
     void write_failed(int error);
 
     const FilesystemCacheOptions options_;
-    std::mutex mutex_;                                 // of the members below
-    std::unordered_map<std::string, Segments> known_;  // by folder, as it was when it was first asked for
+    std::mutex mutex_;                                   // of the members below
+    std::unordered_map<std::string, Segments> known_;    // by folder, as it was when it was first asked for
+    std::unordered_map<std::string, Segments> writing_;  // what threads write now: none of them writes it, too
     bool scanned_ = false;
     uint64_t used_bytes_ = 0;
     size_t used_files_ = 0;

@@ -218,6 +218,31 @@ TEST_F(FilesystemCacheTest, ThreadsStayWithinTheLimit) {
     }
 }
 
+TEST_F(FilesystemCacheTest, ThreadsWriteNothingTwice) {
+    // Overlapping ranges, all at once: every byte is there in the end, also for a process that looks only then.
+    const auto bytes = noise(400'000, 12);
+    for (int round = 0; round < 20; ++round) {
+        auto one = cache();
+        const FilesystemCache::Object object{"object " + std::to_string(round), bytes.size()};
+        std::vector<std::thread> threads;
+        for (uint32_t t = 0; t < 8; ++t)
+            threads.emplace_back([&, t] {
+                const uint64_t begin = (t / 2) * 100'000;
+                const ByteRange range{begin, uint64_t{t % 2 ? 100U : 100'000U}};  // one begins as the other does
+                one.write(object, "e", range.offset, part(bytes, range));
+            });
+        for (auto& thread : threads) thread.join();
+        auto other = cache();
+        for (FilesystemCache* reader : {&one, &other})
+            EXPECT_EQ(look(*reader, object, {0, bytes.size()}, bytes), "hit") << round;
+        uint64_t held = 0;
+        for (const auto& segment : other.segments()) held += segment.length;
+        EXPECT_EQ(held, bytes.size()) << round;
+        EXPECT_EQ(one.entries(), files().size());
+        one.clear();
+    }
+}
+
 TEST_F(FilesystemCacheTest, AFullDiskIsNoError) {
     std::signal(SIGXFSZ, SIG_IGN);
     const auto bytes = noise(100'000, 8);
