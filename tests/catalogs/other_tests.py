@@ -74,7 +74,10 @@ def test_hive():
 
 def test_hive_that_is_down():
     create = f"CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://127.0.0.1:{free_ports()}') SETTINGS catalog_type = 'hive';\n"
-    bad("Code: 210 (NETWORK_ERROR)", create + "SHOW TABLES FROM h")
+    done = bad("Code: 210 (NETWORK_ERROR)", create + "SHOW TABLES FROM h")
+    assert done.err.startswith("Code: "), "nothing else is said: " + done.err
+    done = bad("Code: 198 (DNS_ERROR)", "CREATE DATABASE h ENGINE = DataLakeCatalog('thrift://no-such-host.invalid:9083') SETTINGS catalog_type = 'hive'; SHOW TABLES FROM h")
+    assert done.err.startswith("Code: "), done.err
 
 
 def test_hive_that_hangs():

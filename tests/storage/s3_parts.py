@@ -114,6 +114,8 @@ def s3_tls(suite, port, work):
     plain = plain_environment()
     source = f"icebergS3('https://127.0.0.1:{proxy.port}/warehouse/fixtures/part_days', '{S3_KEY}', '{S3_SECRET}'"
     suite.fails("unknown certificate", f"SELECT count() FROM {source})", "S3_ERROR", 20, says="certificate is not trusted")
+    suite.fails("TLS where there is none", f"SELECT count() FROM icebergS3('https://127.0.0.1:{port}/warehouse/fixtures/part_days', '{S3_KEY}', '{S3_SECRET}')", "S3_ERROR", 20,
+                says="does not speak TLS")
     suite.gives("certificate by name", f"SELECT count() FROM {source}, ca_file = '{certificate}')", "11")
     for name in ("SSL_CERT_FILE", "AWS_CA_BUNDLE"):
         suite.gives(f"certificate by {name}", f"SELECT count() FROM {source})", "11", env={**plain, name: certificate})

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <thrift/TOutput.h>
 #include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/transport/TBufferTransports.h>
 #include <thrift/transport/TSocket.h>
@@ -50,6 +51,9 @@ struct HiveMetastore::Connection {
 HiveMetastore::HiveMetastore(const std::string& host, int port, std::string shown_name,
                              std::chrono::milliseconds timeout)
     : shown_name_(std::move(shown_name)), connection_(std::make_unique<Connection>()) {
+    // The library says every failure on standard error, too.
+    static const bool quiet = (thrift::GlobalOutput.setOutputFunction([](const char*) {}), true);
+    (void)quiet;
     Connection& c = *connection_;
     c.socket = std::make_shared<thrift::transport::TSocket>(host, port);
     const auto timeout_ms = static_cast<int>(timeout.count());
@@ -61,7 +65,9 @@ HiveMetastore::HiveMetastore(const std::string& host, int port, std::string show
     try {
         c.transport->open();
     } catch (const thrift::TException& error) {
-        fail(ErrorCode::NETWORK_ERROR, "{}: cannot connect: {}", shown_name_, error.what());
+        const bool no_host = std::string_view(error.what()).find("resolve host") != std::string_view::npos;
+        fail(no_host ? ErrorCode::DNS_ERROR : ErrorCode::NETWORK_ERROR, "{}: cannot connect: {}", shown_name_,
+             error.what());
     }
 }
 

@@ -81,6 +81,11 @@ Outcome outcome_of(CURLcode code, bool repeatable) {
             fail(ErrorCode::NETWORK_ERROR,
                  "{}: its certificate is not trusted: {}. Name the certificate authority's PEM file in SSL_CERT_FILE",
                  host, detail);
+        case CURLE_SSL_CONNECT_ERROR:
+            // What OpenSSL says of a server that answers in plain text.
+            if (detail.find("wrong version number") != detail.npos)
+                fail(ErrorCode::NETWORK_ERROR, "{}: what answers does not speak TLS, as https:// wants{}", host, tries);
+            fail(ErrorCode::NETWORK_ERROR, "{}: {}{}", host, detail, tries);
         case CURLE_SSL_CACERT_BADFILE:
             fail(ErrorCode::NETWORK_ERROR, "{}: the file of trusted certificates cannot be read: {}", host, detail);
         case CURLE_URL_MALFORMAT:

@@ -14,6 +14,7 @@
 #include "firn/exec/filter.h"
 #include "firn/file/data_file.h"
 #include "firn/iceberg/path_resolver.h"
+#include "firn/table/format_names.h"
 #include "firn/table/table_functions.h"
 #include "firn/table/table_location.h"
 #include "firn/vector/builder.h"
@@ -206,6 +207,7 @@ std::optional<file::Format> named_format(std::string name) {
 
 file::Format format_of(const std::string& function, const std::string& given, const storage::OpenFile& opened) {
     if (const auto format = named_format(given)) return *format;
+    if (!is_format_name(given)) fail(ErrorCode::UNKNOWN_FORMAT, "{}(): unknown format {}", function, given);
     if (given != "auto")
         fail(ErrorCode::NOT_IMPLEMENTED, "{}(): format {} is not there yet; Parquet, ORC and Avro are", function,
              given);

@@ -10,6 +10,7 @@
 #include "firn/sql/printer.h"
 #include "firn/storage/renewal.h"
 #include "firn/storage/url.h"
+#include "firn/table/format_names.h"
 
 namespace firn::table {
 
@@ -19,30 +20,6 @@ std::string lower(std::string_view text) {
     std::string out(text);
     std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
     return out;
-}
-
-bool is_format_name(std::string_view text) {
-    static const std::map<std::string, int, std::less<>> names{{"auto", 0},
-                                                               {"parquet", 0},
-                                                               {"orc", 0},
-                                                               {"avro", 0},
-                                                               {"arrow", 0},
-                                                               {"csv", 0},
-                                                               {"csvwithnames", 0},
-                                                               {"tsv", 0},
-                                                               {"tabseparated", 0},
-                                                               {"tsvwithnames", 0},
-                                                               {"jsoneachrow", 0},
-                                                               {"json", 0},
-                                                               {"native", 0},
-                                                               {"tabseparatedwithnames", 0},
-                                                               {"lineasstring", 0},
-                                                               {"rawblob", 0},
-                                                               {"values", 0},
-                                                               {"parquetmetadata", 0},
-                                                               {"jsoncompacteachrow", 0},
-                                                               {"tskv", 0}};
-    return names.contains(lower(text));
 }
 
 bool is_compression_name(std::string_view text) {
@@ -432,6 +409,10 @@ LocationArguments parse_location(const TableCall& call, StorageKind kind) {
         for (const auto& [key, value] : call.options) values.emplace(key, value);
         apply_named(out, values, call.settings, UnknownNames::PassedOver);
     }
+    // The word itself may be a key that stands in the wrong place.
+    if (!is_format_name(out.format))
+        fail(ErrorCode::UNKNOWN_FORMAT,
+             "'{}': the files' format is given by an unknown name; Parquet, ORC, Avro or auto is expected", call.name);
     if (out.root.empty() && !call.collection.empty())
         fail(ErrorCode::BAD_ARGUMENTS, "Named collection `{}` has no {} for '{}'", call.collection,
              kind == StorageKind::Local ? "path" : "url", call.name);

@@ -35,3 +35,7 @@ CREATE NAMED COLLECTION role AS url = 'http://localhost:1/bucket/t', role_arn = 
 SELECT count() FROM icebergS3(role, extra_credentials(role_arn = 'arn:aws:iam::1:role/other'));
 SELECT count() FROM icebergS3('http://localhost:1/bucket/t?versionId=1', NOSIGN);
 SELECT count() FROM icebergS3('http://localhost:1/bucket/t', expiration_window_seconds = 5000);
+SELECT count() FROM icebergLocal('{fixtures}/part_days', 'NoFormat');
+SELECT count() FROM icebergLocal('{fixtures}/part_days', format = '');
+SELECT count() FROM icebergLocal('{fixtures}/part_days', 'CSV');
+SELECT count() FROM icebergS3('http://localhost:1/bucket/t', 'a key alone');
