@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "firn/base/ends_query.h"
 #include "firn/base/error.h"
 #include "firn/exec/aggregate_plan.h"
 #include "firn/exec/external_groups.h"
@@ -37,6 +38,7 @@ public:
         if (!groups_[worker]) groups_[worker] = std::make_unique<Groups>(plan_);
         return std::make_unique<Worker>(*this, groups_[worker]);
     }
+    bool takes_selections() const override { return plan_.takes_selections; }
     std::vector<Groups*> groups() {
         if (!groups_[0]) groups_[0] = std::make_unique<Groups>(plan_);
         std::vector<Groups*> all;
@@ -52,11 +54,15 @@ private:
         Worker(AggregateStage& s, std::unique_ptr<Groups>& g)
             : stage(s), plan(s.plan_), groups(g), evaluator(plan.evaluator) {}
         void push(Batch&& batch) override;
+        void push_selected(Batch&& batch, const Selection& rows) override;
+        void spill_when_due();
         void add_batch(const Batch& batch);
+        bool add_selected(const Batch& batch, const Selection& rows);
         void add(const std::vector<VectorPtr>& values, size_t rows);
         void add_call(size_t i, const std::vector<VectorPtr>& values, size_t rows);
 
-        bool find_few_groups(std::span<const VectorPtr> keys, size_t rows);
+        bool find_few_groups(std::span<const VectorPtr> keys, size_t rows, const Selection* selected);
+        bool find_groups_of(std::span<const VectorPtr> keys, size_t rows, const Selection& selected);
         bool number_groups(size_t rows);
         void add_to_few(const std::vector<VectorPtr>& values, size_t rows);
         void sort_by_group(size_t rows);
@@ -67,11 +73,14 @@ private:
         Evaluator evaluator;
         std::vector<char*> states;
         bool has_states = false;  // of the batch at hand
-        // Where a batch has few groups: them, the number of each row's, and the rows group by group.
+        // Where a batch has few groups: them, the number of each row's, and the rows group by group. In a batch of which not
+        // all rows count the others have number kNoGroup, and come last.
         std::vector<char*> few;
-        std::vector<uint8_t> number_of;
+        std::vector<uint8_t> number_of, of_selected;
         std::vector<uint32_t> order;
         std::array<uint32_t, kFewGroups + 1> begins{};  // of each group in `order`
+        bool all_count = true;
+        bool others_fail = false;  // evaluation failed for a row that was not selected, perhaps
     };
 
     void spill(std::unique_ptr<Groups>& groups);
@@ -118,6 +127,18 @@ void AggregateStage::Worker::push(Batch&& batch) {
         const MemoryTracker::Scope scope(groups->memory);
         add_batch(batch);
     }
+    spill_when_due();
+}
+
+void AggregateStage::Worker::push_selected(Batch&& batch, const Selection& rows) {
+    {
+        const MemoryTracker::Scope scope(groups->memory);
+        if (!add_selected(batch, rows)) add_batch(batch.select(rows));
+    }
+    spill_when_due();
+}
+
+void AggregateStage::Worker::spill_when_due() {
     if (stage.policy_.is_due(groups->memory->used()) && groups->map.size() > 0) stage.spill(groups);
 }
 
@@ -125,7 +146,7 @@ void AggregateStage::Worker::add_batch(const Batch& batch) {
     const auto values = evaluator.evaluate(batch);
     const auto& node = plan.node;
     const std::span<const VectorPtr> keys(values.data(), node.keys.size());
-    if (find_few_groups(keys, batch.rows)) return add_to_few(values, batch.rows);
+    if (find_few_groups(keys, batch.rows, nullptr)) return add_to_few(values, batch.rows);
     states.resize(batch.rows);
     if (node.grouping_sets.empty()) {
         if (plan.has_keys()) groups->map.find_or_insert(keys, batch.rows, states.data());
@@ -148,14 +169,48 @@ void AggregateStage::Worker::add(const std::vector<VectorPtr>& values, size_t ro
 }
 
 /// Numbers the groups of a batch by its keys' codes, which says all of `states` too; false where that cannot be.
-bool AggregateStage::Worker::find_few_groups(std::span<const VectorPtr> keys, size_t rows) {
+bool AggregateStage::Worker::find_few_groups(std::span<const VectorPtr> keys, size_t rows, const Selection* selected) {
     if (rows < kRowsForFewGroups || !plan.has_keys() || plan.active.empty() || !plan.node.grouping_sets.empty())
         return false;
     has_states = false;
     number_of.resize(rows);
-    if (!groups->map.find_few(keys, rows, kFewGroups, number_of.data())) return false;
+    if (!groups->map.find_few(keys, rows, selected, kFewGroups, number_of.data())) return false;
     few.resize(groups->map.size());
     for (size_t g = 0; g < few.size(); ++g) few[g] = groups->map.row(g);
+    return true;
+}
+
+/// The same for some rows of a batch: the others are in no group.
+bool AggregateStage::Worker::find_groups_of(std::span<const VectorPtr> keys, size_t rows, const Selection& selected) {
+    if (plan.has_keys() && !find_few_groups(keys, rows, &selected)) return false;
+    of_selected.assign(rows, functions::GroupedRows::kNoGroup);
+    uint8_t* const to = of_selected.data();
+    if (plan.has_keys()) {
+        const uint8_t* const from = number_of.data();
+        for (const uint32_t row : selected) to[row] = from[row];
+    } else {
+        for (const uint32_t row : selected) to[row] = 0;
+        few.assign(1, groups->only->mutable_data());
+    }
+    number_of.swap(of_selected);
+    return true;
+}
+
+/// Adds some rows of a batch without picking them out of it; false where nothing was done.
+bool AggregateStage::Worker::add_selected(const Batch& batch, const Selection& rows) {
+    if (batch.rows < kRowsForFewGroups || others_fail) return false;
+    std::vector<VectorPtr> values;
+    try {
+        values = evaluator.evaluate(batch);
+    } catch (const Error& error) {
+        if (ends_query(error)) throw;
+        others_fail = true;
+        return false;
+    }
+    if (!find_groups_of({values.data(), plan.node.keys.size()}, batch.rows, rows)) return false;
+    has_states = all_count = false;
+    add_to_few(values, batch.rows);
+    all_count = true;
     return true;
 }
 
@@ -189,10 +244,10 @@ bool AggregateStage::Worker::number_groups(size_t rows) {
 void AggregateStage::Worker::sort_by_group(size_t rows) {
     begins[0] = 0;
     begins[1] = static_cast<uint32_t>(rows);
-    if (few.size() == 1) return;
+    if (few.size() == 1 && all_count) return;
     const uint8_t* const numbers = number_of.data();
     // Two counters a group, so that rows of one group in a row do not wait for each other.
-    std::array<uint32_t, kFewGroups> counts{}, odd_counts{}, at{};
+    std::array<uint32_t, kFewGroups + 1> counts{}, odd_counts{}, at{};  // the last: of rows that do not count
     for (size_t i = 0; i + 1 < rows; i += 2) {
         ++counts[numbers[i]];
         ++odd_counts[numbers[i + 1]];
@@ -202,6 +257,7 @@ void AggregateStage::Worker::sort_by_group(size_t rows) {
         at[g] = begins[g];
         begins[g + 1] = begins[g] + counts[g] + odd_counts[g];
     }
+    at[functions::GroupedRows::kNoGroup] = begins[few.size()];
     order.resize(rows);
     uint32_t* const ordered = order.data();
     for (uint32_t i = 0; i < rows; ++i) ordered[at[numbers[i]]++] = i;
@@ -214,7 +270,7 @@ void AggregateStage::Worker::add_to_few(const std::vector<VectorPtr>& values, si
     bool sorted = false;
     std::vector<std::pair<const Vector*, VectorPtr>> known;
     const auto in_order = [&](const VectorPtr& vector) -> VectorPtr {
-        if (few.size() == 1 || vector->is_constant()) return vector;
+        if ((few.size() == 1 && all_count) || vector->is_constant()) return vector;
         for (const auto& [from, to] : known)
             if (from == vector.get()) return to;
         known.emplace_back(vector.get(), gather(vector, order));
@@ -232,7 +288,9 @@ void AggregateStage::Worker::add_to_few(const std::vector<VectorPtr>& values, si
             add_call(i, values, rows);
             continue;
         }
-        if (few.size() > 1 && call.function->add_grouped(given, grouped, plan.offsets[i])) continue;
+        if ((few.size() > 1 || !all_count) &&
+            call.function->add_grouped(given, grouped, plan.offsets[i], groups->arena))
+            continue;
         if (!sorted) sort_by_group(rows);
         sorted = true;
         std::vector<VectorPtr> ordered, arguments(given.size());

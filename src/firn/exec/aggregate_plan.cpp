@@ -72,6 +72,12 @@ void AggregatePlan::gather_expressions() {
         }
     }
     evaluator = Evaluator(expressions);
+    takes_selections = !active.empty() && node.grouping_sets.empty() &&
+                       std::all_of(active.begin(), active.end(),
+                                   [&](size_t i) { return node.aggregates[i].function->has_grouped_way(); }) &&
+                       std::all_of(filter.begin(), filter.end(), [](size_t at) { return at == SIZE_MAX; }) &&
+                       std::all_of(expressions.begin(), expressions.end(),
+                                   [](const auto& expression) { return plan::is_deterministic(*expression); });
 }
 
 void AggregatePlan::destroy(char* row) const {

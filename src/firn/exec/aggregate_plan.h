@@ -23,6 +23,7 @@ struct AggregatePlan {
     GroupPayload payload;
     Evaluator evaluator;
     size_t batch_rows;
+    bool takes_selections = false;  // rows that do not count may come, and be evaluated, beside those that do
 
     AggregatePlan(const plan::AggregateNode& node, const Columns& needed, size_t batch_rows);
     AggregatePlan(const AggregatePlan&) = delete;

@@ -5,6 +5,7 @@
 
 #include "firn/base/ends_query.h"
 #include "firn/base/error.h"
+#include "firn/exec/code_lookup.h"
 
 namespace firn::exec {
 namespace {
@@ -22,13 +23,6 @@ std::vector<size_t> columns_read(const plan::Expression& expression, std::vector
     return found;
 }
 
-bool deterministic(const plan::Expression& expression) {
-    if (expression.kind == plan::Expression::Kind::Call && !expression.function->definition().deterministic)
-        return false;
-    return std::all_of(expression.arguments.begin(), expression.arguments.end(),
-                       [](const auto& argument) { return deterministic(*argument); });
-}
-
 }  // namespace
 
 struct Filter::Conjunct {
@@ -40,9 +34,9 @@ struct Filter::Conjunct {
 
     // Of the dictionary met last: which entries pass.
     VectorPtr base;
-    std::vector<uint8_t> passes;
+    EntrySet passes;
     size_t seen_rows = 0;
-    bool base_failed = false;
+    bool base_known = false, base_failed = false;
 
     // What was measured, halved now and then so that it follows the data.
     double rows_in = 0, rows_out = 0, nanoseconds = 0;
@@ -52,7 +46,7 @@ struct Filter::Conjunct {
           evaluator({e}),
           columns(columns_read(*e)),
           may_fail(exec::may_fail(*e)),
-          cacheable(columns.size() == 1 && deterministic(*e)) {}
+          cacheable(columns.size() == 1 && plan::is_deterministic(*e)) {}
 
     /// Cost of a row that it drops: the less, the earlier it should stand.
     double rank() const {
@@ -73,12 +67,11 @@ struct Filter::Conjunct {
     bool know_entries(const VectorPtr& entries, size_t rows, size_t batch_columns) {
         if (base != entries) {
             base = entries;
-            passes.clear();
             seen_rows = 0;
-            base_failed = false;
+            base_known = base_failed = false;
         }
         seen_rows += rows;
-        if (!passes.empty()) return true;
+        if (base_known) return true;
         if (base_failed || base->size() > 2 * seen_rows) return false;
         Batch all;
         all.rows = base->size();
@@ -86,8 +79,9 @@ struct Filter::Conjunct {
         all.columns[columns[0]] = base;
         try {
             const Selection selected = evaluate(all, nullptr);
-            passes.assign(base->size(), 0);
-            for (const uint32_t entry : selected) passes[entry] = 1;
+            passes = EntrySet(base->size());
+            for (const uint32_t entry : selected) passes.add(entry);
+            base_known = true;
             return true;
         } catch (const Error& error) {
             if (ends_query(error)) throw;
@@ -102,23 +96,7 @@ struct Filter::Conjunct {
             const Vector& column = *batch.columns[columns[0]];
             if (column.encoding() == Encoding::Dictionary &&
                 know_entries(column.base(), rows ? rows->size() : batch.rows, batch.columns.size())) {
-                const uint32_t* codes = column.codes();
-                const uint8_t* pass = passes.data();
-                Selection out(rows ? rows->size() : batch.rows);
-                size_t n = 0;
-                if (rows) {
-                    for (const uint32_t row : *rows) {
-                        out[n] = row;
-                        n += pass[codes[row]];
-                    }
-                } else {
-                    for (uint32_t row = 0; row < batch.rows; ++row) {
-                        out[n] = row;
-                        n += pass[codes[row]];
-                    }
-                }
-                out.resize(n);
-                return out;
+                return rows ? passes.rows_in(column.codes(), *rows) : passes.rows_in(column.codes(), batch.rows);
             }
         }
         Selection picked = evaluate(batch, rows);

@@ -22,7 +22,7 @@ template <size_t kWords>
 using Words = std::array<uint64_t, kWords>;
 
 /// table[the combination of the row's codes] for each row.
-void translate_codes(std::span<const VectorPtr> keys, size_t rows, const uint8_t* table, uint8_t* out) {
+void translate_codes(std::span<const VectorPtr> keys, size_t rows, const CombinationTable& table, uint8_t* out) {
     std::vector<std::pair<const uint32_t*, uint32_t>> columns;  // codes, and what they are multiplied by
     size_t scale = 1;
     for (const auto& key : keys) {
@@ -33,12 +33,9 @@ void translate_codes(std::span<const VectorPtr> keys, size_t rows, const uint8_t
     if (columns.empty()) {
         std::fill_n(out, rows, table[0]);
     } else if (columns.size() == 1) {
-        const uint32_t* const codes = columns[0].first;
-        for (size_t i = 0; i < rows; ++i) out[i] = table[codes[i]];
+        table.look_up(columns[0].first, nullptr, 0, rows, out);
     } else if (columns.size() == 2) {
-        const auto [low, one] = columns[0];
-        const auto [high, many] = columns[1];
-        for (size_t i = 0; i < rows; ++i) out[i] = table[low[i] + high[i] * many];
+        table.look_up(columns[0].first, columns[1].first, columns[1].second, rows, out);
     } else {
         for (size_t i = 0; i < rows; ++i) {
             uint32_t at = 0;
@@ -259,16 +256,26 @@ void GroupMap::number_combinations() {
             if (row(group) == known.rows[i]) known.numbers[i] = static_cast<uint8_t>(group);
 }
 
-bool GroupMap::find_few(std::span<const VectorPtr> keys, size_t rows, size_t most, uint8_t* out) {
+bool GroupMap::find_few(std::span<const VectorPtr> keys, size_t rows, const Selection* selected, size_t most,
+                        uint8_t* out) {
     if (size() > most || !begin_translation(keys) || translation_.rows.size() > kMaxNumberedCombinations) return false;
     if (translation_.numbers.empty()) number_combinations();
-    translate_codes(keys, rows, translation_.numbers.data(), out);
+    translate_codes(keys, rows, translation_.numbers, out);
     if (!std::memchr(out, kNoNumber, rows)) return true;
-    std::vector<char*> found(rows);
-    translate(keys, rows, found.data());
+    if (selected) {
+        Selection unknown;
+        for (const uint32_t row : *selected)
+            if (out[row] == kNoNumber) unknown.push_back(row);
+        if (unknown.empty()) return true;
+        std::vector<VectorPtr> of_unknown;
+        for (const auto& key : keys) of_unknown.push_back(gather(key, unknown));
+        translate(of_unknown, unknown.size(), std::vector<char*>(unknown.size()).data());
+    } else {
+        translate(keys, rows, std::vector<char*>(rows).data());
+    }
     if (size() > most) return false;
     number_combinations();
-    translate_codes(keys, rows, translation_.numbers.data(), out);
+    translate_codes(keys, rows, translation_.numbers, out);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "firn/base/memory.h"
+#include "firn/exec/code_lookup.h"
 #include "firn/exec/key_layout.h"
 
 namespace firn::exec {
@@ -32,8 +33,9 @@ public:
     void find_or_insert(std::span<const VectorPtr> keys, size_t rows, char** out);
 
     /// The same where all keys are dictionaries or constants and few groups exist: out[i] is then the number of row i's
-    /// group. False where they are not, or there are more than `most` (at most kMostNumbered) groups in all.
-    bool find_few(std::span<const VectorPtr> keys, size_t rows, size_t most, uint8_t* out);
+    /// group. Where rows are `selected` the others get no group, and a number that means nothing. False where keys are
+    /// neither, or there are more than `most` (at most kMostNumbered) groups in all.
+    bool find_few(std::span<const VectorPtr> keys, size_t rows, const Selection* selected, size_t most, uint8_t* out);
     static constexpr size_t kMostNumbered = 255;
 
     size_t size() const { return tags_.size(); }
@@ -46,8 +48,8 @@ private:
     friend class GroupMerge;  // looks keys up in several maps at once
     struct Translation {
         std::vector<VectorPtr> bases;
-        TrackedVector<char*> rows;     // of each combination of entries; null where none has been met
-        std::vector<uint8_t> numbers;  // likewise, of their groups, for find_few; empty while not made
+        TrackedVector<char*> rows;  // of each combination of entries; null where none has been met
+        CombinationTable numbers;   // likewise, of their groups, for find_few; empty while not made
     };
     bool begin_translation(std::span<const VectorPtr> keys);
     void number_combinations();

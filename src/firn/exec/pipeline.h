@@ -24,6 +24,8 @@ public:
     virtual ~Consumer() = default;
     /// Never an empty batch.
     virtual void push(Batch&& batch) = 0;
+    /// Some rows of a batch, ascending, which are most of it; the others are no rows of the input. Never empty.
+    virtual void push_selected(Batch&& batch, const Selection& rows) { push(batch.select(rows)); }
     /// No more batches come to this consumer; not called after an error.
     virtual void finish() {}
 };
@@ -35,6 +37,8 @@ public:
     virtual ConsumerPtr consumer(size_t worker) = 0;
     /// No more rows are wanted from any worker. Thread-safe and cheap: asked before every batch.
     virtual bool done() const { return false; }
+    /// Whether push_selected serves its consumers better than picking the rows out does.
+    virtual bool takes_selections() const { return false; }
 };
 
 /// Which of a node's output columns somebody above reads; the others may come as any vector of the right size.

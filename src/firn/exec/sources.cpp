@@ -1,5 +1,6 @@
 // Where pipelines begin: scans, rows of the plan itself, shared subplans; and unions, which run one after another.
 #include <algorithm>
+#include <optional>
 
 #include "firn/base/query_context.h"
 #include "firn/exec/operators.h"
@@ -12,6 +13,19 @@ constexpr uint64_t kOneWorkerRows = 2000;
 
 void flatten_batch(Batch& batch) {
     for (auto& column : batch.columns) column = flatten(column);
+}
+
+/// All rows of a task, where most of a batch are wanted with those that are not.
+void push_unpicked(Run& run, plan::ScanTask& task, Stage& next, Consumer& consumer) {
+    std::optional<Selection> rows;
+    for (Batch batch; !run.stopped() && !next.done() && task.next_unpicked(batch, rows); batch = Batch()) {
+        check_cancelled();
+        if (run.options().force_flat) flatten_batch(batch);
+        if (rows && batch.rows <= run.options().batch_rows)
+            consumer.push_selected(std::move(batch), *rows);
+        else
+            run.push_cut(rows ? batch.select(*rows) : std::move(batch), next, consumer);
+    }
 }
 
 }  // namespace
@@ -43,11 +57,14 @@ void run_scan(Run& run, const plan::ScanNode& node, Stage& next, const Columns&)
                 check_cancelled();
                 const auto task = scan->next_task();
                 if (!task) break;
-                for (Batch batch; wanted() && task->next(batch); batch = Batch()) {
-                    check_cancelled();
-                    if (run.options().force_flat) flatten_batch(batch);
-                    run.push_cut(std::move(batch), next, *consumer);
-                }
+                if (next.takes_selections())
+                    push_unpicked(run, *task, next, *consumer);
+                else
+                    for (Batch batch; wanted() && task->next(batch); batch = Batch()) {
+                        check_cancelled();
+                        if (run.options().force_flat) flatten_batch(batch);
+                        run.push_cut(std::move(batch), next, *consumer);
+                    }
             }
             if (!run.stopped()) consumer->finish();
         },

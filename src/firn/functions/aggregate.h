@@ -37,9 +37,12 @@ public:
     virtual void add_all(std::span<const VectorPtr> arguments, size_t rows, char* state, Arena& arena) const = 0;
     /// Row i goes to the state at rows.state(its group) + offset, where the function has a fast way for few groups. False,
     /// with nothing added, where it has none: then the rows are to come by add or add_all.
-    virtual bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const {
+    virtual bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset,
+                             Arena& arena) const {
         return false;
     }
+    /// Whether add_grouped adds arguments that have no NULLs.
+    virtual bool has_grouped_way() const { return false; }
     /// Adds what `other` holds to `state`; `other` may be destroyed afterwards, its arena may not outlive... the caller keeps
     /// both arenas alive until the end.
     virtual void merge(char* state, const char* other, Arena& arena) const = 0;

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <numeric>
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
 #include "firn/base/error.h"
+#include "firn/vector/gather_words.h"
 
 namespace firn::functions {
 namespace {
@@ -33,7 +37,7 @@ constexpr size_t kBanks = 4;
 
 template <typename Add>
 void add_in_banks(size_t begin, size_t count, size_t groups, uint64_t* totals, Add&& add) {
-    std::array<std::array<uint64_t, GroupedRows::kMostGroups>, kBanks> banks{};
+    std::array<std::array<uint64_t, GroupedRows::kMostGroups + 1>, kBanks> banks{};
     size_t i = begin;
     for (; i + kBanks <= begin + count; i += kBanks)
         for (size_t bank = 0; bank < kBanks; ++bank) add(banks[bank].data(), i + bank);
@@ -62,25 +66,30 @@ __attribute__((target("avx512f,avx512bw"))) void make_masks(const uint8_t* group
     }
 }
 
-/// Sums of four groups, whose masks begin at the places given, wrapping around; count is a multiple of 8.
-__attribute__((target("avx512f,avx512bw,avx512dq"))) void add_masked(const int64_t* values, size_t count,
-                                                                     const uint8_t* const* masks, uint64_t* totals) {
-    __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
+/// Adds up the values of four groups, whose masks begin at the places given, wrapping around; count is a multiple of 8.
+/// Returns bits_used of all values.
+__attribute__((target("avx512f,avx512bw,avx512dq"))) uint64_t add_masked(const int64_t* values, size_t count,
+                                                                         const uint8_t* const* masks,
+                                                                         uint64_t* totals) {
+    __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a, bits = a;
     const uint8_t *in_a = masks[0], *in_b = masks[1], *in_c = masks[2], *in_d = masks[3];
     for (size_t i = 0; i < count; i += 8) {
         const __m512i eight = _mm512_loadu_si512(values + i);
+        bits = _mm512_or_si512(bits, _mm512_xor_si512(eight, _mm512_srai_epi64(eight, 63)));
         a = _mm512_mask_add_epi64(a, in_a[i / 8], a, eight);
         b = _mm512_mask_add_epi64(b, in_b[i / 8], b, eight);
         c = _mm512_mask_add_epi64(c, in_c[i / 8], c, eight);
         d = _mm512_mask_add_epi64(d, in_d[i / 8], d, eight);
     }
-    alignas(64) uint64_t lanes[4][8];
+    alignas(64) uint64_t lanes[4][8], used[8];
     _mm512_store_si512(lanes[0], a);
     _mm512_store_si512(lanes[1], b);
     _mm512_store_si512(lanes[2], c);
     _mm512_store_si512(lanes[3], d);
+    _mm512_store_si512(used, bits);
     for (size_t g = 0; g < 4; ++g)
         for (const uint64_t lane : lanes[g]) totals[g] += lane;
+    return std::accumulate(std::begin(used), std::end(used), uint64_t{0}, std::bit_or());
 }
 
 #endif
@@ -92,6 +101,12 @@ const int64_t* portion_of(const Decoded& decoded, const uint32_t* codes, size_t 
     const T* values = decoded.values<T>();
     if constexpr (std::is_same_v<T, int64_t>)
         if (decoded.is_identity()) return values + begin;
+    if constexpr (sizeof(T) == sizeof(uint64_t))
+        if (codes) {
+            gather_words({reinterpret_cast<const uint64_t*>(values), decoded.flat().size()}, {codes + begin, count},
+                         reinterpret_cast<uint64_t*>(room));
+            return room;
+        }
     if (decoded.is_identity())
         for (size_t i = 0; i < count; ++i) room[i] = static_cast<int64_t>(values[begin + i]);
     else if (codes)
@@ -105,8 +120,6 @@ const int64_t* portion_of(const Decoded& decoded, const uint32_t* codes, size_t 
 
 GroupedRows::GroupedRows(std::span<const uint8_t> group, std::span<char* const> states)
     : group_(group), states_(states) {
-    if (groups() == 1) counts_[0] = rows();
-    if (groups() <= 1) return;
     size_t counted = 0;
 #ifdef __x86_64__
     if (has_avx512() && rows() >= 64) {
@@ -129,11 +142,8 @@ GroupedRows::GroupedRows(std::span<const uint8_t> group, std::span<char* const> 
 
 void GroupedRows::add_portion(const int64_t* values, size_t begin, size_t count, Sums& sums) const {
     const uint8_t* const numbers = group_.data() + begin;
-    if (bits_used(values, count) >> kSmallBits) {
-        for (size_t i = 0; i < count; ++i) sums[numbers[i]] += values[i];
-        return;
-    }
-    std::array<uint64_t, kMostGroups> totals{};
+    std::array<uint64_t, kMostGroups + 1> totals{};
+    uint64_t bits = 0;
     size_t done = 0;
 #ifdef __x86_64__
     if (!masks_.empty()) {
@@ -141,10 +151,15 @@ void GroupedRows::add_portion(const int64_t* values, size_t begin, size_t count,
         for (size_t g = 0; g < groups(); g += 4) {
             std::array<const uint8_t*, 4> masks;
             for (size_t k = 0; k < 4; ++k) masks[k] = masks_.data() + (g + k) * mask_bytes_ + begin / 8;
-            add_masked(values, done, masks.data(), totals.data() + g);
+            bits |= add_masked(values, done, masks.data(), totals.data() + g);
         }
     }
 #endif
+    bits |= bits_used(values + done, count - done);
+    if (bits >> kSmallBits) {  // the totals may have wrapped around
+        for (size_t i = 0; i < count; ++i) sums[numbers[i]] += values[i];
+        return;
+    }
     add_in_banks(done, count - done, groups(), totals.data(), [numbers, values](uint64_t* bank, size_t row) {
         bank[numbers[row]] += static_cast<uint64_t>(values[row]);
     });

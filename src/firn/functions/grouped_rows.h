@@ -14,14 +14,18 @@ namespace firn::functions {
 class GroupedRows {
 public:
     static constexpr size_t kMostGroups = 16;
-    using Sums = std::array<Int128, kMostGroups>;
+    /// The number of a row that is in no group, and does not count.
+    static constexpr uint8_t kNoGroup = kMostGroups;
+    using Sums = std::array<Int128, kMostGroups + 1>;  // the last: of rows in no group, of no meaning
 
-    /// group[i]: the group of row i, below states.size(), which is at most kMostGroups. states[g]: where the states of group
-    /// g lie. Both are the caller's and stay as they are.
+    /// group[i]: the group of row i, below states.size(), which is at most kMostGroups; or kNoGroup. states[g]: where the
+    /// states of group g lie. Both are the caller's and stay as they are.
     GroupedRows(std::span<const uint8_t> group, std::span<char* const> states);
 
     size_t rows() const { return group_.size(); }
     size_t groups() const { return states_.size(); }
+    /// The group of each row, or kNoGroup.
+    std::span<const uint8_t> numbers() const { return group_; }
     char* state(size_t group) const { return states_[group]; }
     /// Rows of a group; may be none.
     uint64_t count(size_t group) const { return counts_[group]; }
@@ -39,7 +43,7 @@ private:
     };
     std::span<const uint8_t> group_;
     std::span<char* const> states_;
-    std::array<uint64_t, kMostGroups> counts_{};
+    std::array<uint64_t, kMostGroups + 1> counts_{};
     std::vector<uint8_t> masks_;  // a bit a row, of one group after another; empty where the machine has no use for it
     size_t mask_bytes_ = 0;       // of one group
     std::vector<std::unique_ptr<Known>> known_;

@@ -101,6 +101,12 @@ public:
     virtual ~ScanTask() = default;
     /// The next rows, never an empty batch; false at the end.
     virtual bool next(Batch& batch) = 0;
+    /// The same, but where most rows of a batch are wanted it may come whole: `wanted` then says which they are, ascending,
+    /// at least one.
+    virtual bool next_unpicked(Batch& batch, std::optional<Selection>& wanted) {
+        wanted.reset();
+        return next(batch);
+    }
 };
 
 class Scan {

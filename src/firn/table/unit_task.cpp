@@ -52,8 +52,17 @@ public:
     }
 
     bool next(Batch& batch) override {
+        std::optional<Selection> none;
+        return next(batch, none, false);
+    }
+
+    bool next_unpicked(Batch& batch, std::optional<Selection>& wanted) override { return next(batch, wanted, true); }
+
+private:
+    bool next(Batch& batch, std::optional<Selection>& wanted, bool unpicked) {
         try {
-            return read_next(batch);
+            wanted.reset();
+            return read_next(batch, wanted, unpicked);
         } catch (Error& error) {
             if (error.message().find(file_.file->path()) == std::string::npos)
                 error.add_context(fmt::format("In data file {}: ", file_.file->path()));
@@ -61,7 +70,6 @@ public:
         }
     }
 
-private:
     void add_filter(const FilterStage& stage) {
         filters_.emplace_back(stage.conjuncts);
         for (const auto& conjunct : stage.conjuncts)
@@ -87,7 +95,7 @@ private:
         context_.source->table().cache()->put(equality_key_, std::move(found_), bytes);
     }
 
-    bool read_next(Batch& batch) {
+    bool read_next(Batch& batch, std::optional<Selection>& wanted, bool unpicked) {
         if (!started_) {
             started_ = true;
             if (unit_fails_runtime_filters(context_, file_, work_.unit)) return false;
@@ -109,9 +117,15 @@ private:
             row_ += count;
             count_event(ProfileEvent::ScannedRows, count);
             if (auto* query = QueryContext::current()) query->progress_rows.fetch_add(count, std::memory_order_relaxed);
-            if (!read_chunk(batch)) continue;
-            context_.rows_given.fetch_add(batch.rows, std::memory_order_relaxed);
-            count_event(ProfileEvent::SelectedRows, batch.rows);
+            if (!filter_chunk()) continue;
+            context_.rows_given.fetch_add(selected(), std::memory_order_relaxed);
+            count_event(ProfileEvent::SelectedRows, selected());
+            if (unpicked && reads_faster_whole()) {
+                wanted = std::move(selection_);
+                all_ = true;
+                columns_.assign(columns_.size(), nullptr);
+            }
+            give_columns(batch);
             return true;
         }
         keep_equality_deletes();
@@ -129,7 +143,8 @@ private:
     const Selection* selection() const { return all_ ? nullptr : &selection_; }
     size_t selected() const { return all_ ? count_ : selection_.size(); }
 
-    bool read_chunk(Batch& batch) {
+    /// Selects the rows that pass; false where there are none.
+    bool filter_chunk() {
         all_ = true;
         columns_.assign(context_.request.columns.size(), nullptr);
         uses_left_ = filters_left_;
@@ -149,7 +164,22 @@ private:
             if (!apply_stage(stage, filters_[filter++])) return false;
         }
         if (!known_ && !apply_equality_deletes()) return false;
-        if (late && !apply_position_deletes()) return false;
+        return !late || apply_position_deletes();
+    }
+
+    /// Whether most rows are selected, everywhere, and nothing that is wanted of them has been read.
+    bool reads_faster_whole() const {
+        if (all_ || selection_.size() < count_ / 4 * 3) return false;
+        for (size_t i = 0; i < columns_.size(); ++i)
+            if (columns_[i] && is_output(i)) return false;
+        // A page of which no row is selected should not be read.
+        constexpr size_t kStep = 64, kLongestGap = 1024;
+        for (size_t i = kStep; i < selection_.size(); i += kStep)
+            if (selection_[i] - selection_[i - kStep] > kStep + kLongestGap) return false;
+        return selection_.front() <= kLongestGap && count_ - selection_.back() <= kLongestGap;
+    }
+
+    void give_columns(Batch& batch) {
         batch.rows = selected();
         batch.columns.clear();
         for (size_t i = 0; i < columns_.size(); ++i) {
@@ -160,7 +190,6 @@ private:
             else
                 batch.columns.push_back(Vector::defaults(type_of(i), batch.rows));
         }
-        return true;
     }
 
     const TypePtr& type_of(size_t i) const { return context_.source->columns()[context_.request.columns[i]].type; }

@@ -3,6 +3,7 @@
 
 #include "firn/base/error.h"
 #include "firn/vector/builder.h"
+#include "firn/vector/gather_words.h"
 #include "firn/vector/row_ops.h"
 #include "firn/vector/vector.h"
 
@@ -22,7 +23,8 @@ struct Wide {
     uint64_t words[kWordsOfGather];
 };
 
-void gather_bytes(const char* source, size_t width, std::span<const uint32_t> rows, char* target) {
+void gather_bytes(const Buffer& buffer, size_t width, std::span<const uint32_t> rows, char* target) {
+    const char* const source = buffer.data();
     switch (width) {
         case 1:
             return gather_fixed<uint8_t>(source, rows, target);
@@ -31,7 +33,8 @@ void gather_bytes(const char* source, size_t width, std::span<const uint32_t> ro
         case 4:
             return gather_fixed<uint32_t>(source, rows, target);
         case 8:
-            return gather_fixed<uint64_t>(source, rows, target);
+            return gather_words({buffer.as<uint64_t>(), buffer.size() / sizeof(uint64_t)}, rows,
+                                reinterpret_cast<uint64_t*>(target));
         case 16:
             return gather_fixed<UInt128>(source, rows, target);
         case 32:
@@ -44,7 +47,7 @@ void gather_bytes(const char* source, size_t width, std::span<const uint32_t> ro
 BufferPtr gather_buffer(const BufferPtr& source, size_t width, std::span<const uint32_t> rows) {
     if (!source) return nullptr;
     auto out = Buffer::allocate(rows.size() * width);
-    gather_bytes(source->data(), width, rows, out->mutable_data());
+    gather_bytes(*source, width, rows, out->mutable_data());
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <immintrin.h>
@@ -84,11 +85,12 @@ bool has_avx2() {
 
 /// Runs of headers of one byte: up to 63 repeated values, or 63 groups of eight packed ones.
 __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const uint8_t* end, int width, size_t n,
-                                                       uint32_t* out) {
+                                                       uint32_t* out, uint32_t& greatest) {
     const ShuffleTable& table = kShuffles[static_cast<size_t>(width)];
     const __m256i shuffle = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.bytes));
     const __m256i shifts = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.shifts));
     const __m256i mask = _mm256_set1_epi32(static_cast<int>((1u << width) - 1));
+    __m256i most = _mm256_set1_epi32(static_cast<int>(greatest));
     const auto stride = static_cast<size_t>(width);
     const size_t half = 4 * stride / 8, value_bytes = (stride + 7) / 8;
     constexpr size_t kSlack = 32;  // what the loads below may read beyond a run
@@ -105,6 +107,7 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
                 const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + half));
                 __m256i words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), shuffle);
                 words = _mm256_and_si256(_mm256_srlv_epi32(words, shifts), mask);
+                most = _mm256_max_epu32(most, words);
                 _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done), words);
             }
         } else {
@@ -113,6 +116,7 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
             std::memcpy(&value, at + 1, 4);
             if (value & spare_bits) break;  // wider than it may be: the slower reader refuses it
             const __m256i words = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(value)), mask);
+            most = _mm256_max_epu32(most, words);
             for (size_t i = 0; i < length; i += 8)
                 _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done + i), words);
             at += 1 + value_bytes;
@@ -120,6 +124,9 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
         }
     }
     in = at;
+    uint32_t lanes[8];
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lanes), most);
+    greatest = *std::max_element(std::begin(lanes), std::end(lanes));
     return done;
 }
 
@@ -177,10 +184,11 @@ void unpack_bits_portable(const uint8_t* in, const uint8_t* end, size_t first, s
     unpack<false>(in, end, first, n, width, out);
 }
 
-size_t unpack_short_runs(const uint8_t*& at, const uint8_t* end, int width, size_t n, uint32_t* out) {
+size_t unpack_short_runs(const uint8_t*& at, const uint8_t* end, int width, size_t n, uint32_t* out,
+                         uint32_t& greatest) {
     static_assert(kMaxVectorWidth <= 25);  // so that values of runs have a byte's bits to spare
     if (width == 0 || width > kMaxVectorWidth || !has_avx2()) return 0;
-    return short_runs_avx2(at, end, width, n, out);
+    return short_runs_avx2(at, end, width, n, out, greatest);
 }
 
 void unpack_bools(const uint8_t* in, size_t first, size_t n, uint8_t* out) {

@@ -39,7 +39,9 @@ void unpack_bits_portable(const uint8_t* in, const uint8_t* end, size_t first, s
 
 /// Reads whole runs of the hybrid encoding (see hybrid.h) for as long as they are short, fit into n values and lie well
 /// before end; moves `at` behind them and returns how many values they were: 0 where the next run is none of those.
-size_t unpack_short_runs(const uint8_t*& at, const uint8_t* end, int width, size_t n, uint32_t* out);
+/// greatest becomes that of them and itself.
+size_t unpack_short_runs(const uint8_t*& at, const uint8_t* end, int width, size_t n, uint32_t* out,
+                         uint32_t& greatest);
 
 /// Bits first … first + n - 1 as bytes 0 and 1.
 void unpack_bools(const uint8_t* in, size_t first, size_t n, uint8_t* out);

@@ -151,7 +151,7 @@ VectorPtr ColumnReader::assemble_leaf(Plan& plan, const Slots& slots) {
         for (size_t i = 0; i < places.size(); ++i)
             codes->mutable_as<uint32_t>()[i] =
                 places[i] == kNoRow ? plan.reader->absent_code() : values->codes()[places[i]];
-        return Vector::dictionary(values->base(), places.size(), std::move(codes));
+        return Vector::dictionary(plan.reader->base_with_absent(), places.size(), std::move(codes));
     }
     return gather_or_default(values, places);
 }

@@ -59,10 +59,24 @@ size_t HybridReader::run(uint32_t& value) {
     return is_packed_ ? 0 : left_;
 }
 
-void HybridReader::read(size_t n, uint32_t* out) {
+/// Of a packed run. In blocks, so that the greatest value is looked for while they lie in the nearest cache.
+uint32_t HybridReader::read_packed(size_t n, uint32_t* out) {
+    constexpr size_t kBlock = 2048;
+    uint32_t greatest = 0;
+    for (size_t done = 0; done < n;) {
+        const size_t part = std::min(n - done, kBlock);
+        unpack_bits(packed_, packed_end_, index_ + done, part, width_, out + done);
+        greatest = std::max(greatest, max_of(out + done, part));
+        done += part;
+    }
+    return greatest;
+}
+
+uint32_t HybridReader::read(size_t n, uint32_t* out) {
+    uint32_t greatest = 0;
     while (n) {
         if (left_ == 0) {
-            const size_t done = unpack_short_runs(at_, end_, width_, n, out);
+            const size_t done = unpack_short_runs(at_, end_, width_, n, out, greatest);
             out += done;
             n -= done;
             if (n) next_run();
@@ -70,15 +84,17 @@ void HybridReader::read(size_t n, uint32_t* out) {
         }
         const size_t part = std::min(n, left_);
         if (is_packed_) {
-            unpack_bits(packed_, packed_end_, index_, part, width_, out);
+            greatest = std::max(greatest, read_packed(part, out));
             index_ += part;
         } else {
+            greatest = std::max(greatest, value_);
             std::fill_n(out, part, value_);
         }
         out += part;
         n -= part;
         left_ -= part;
     }
+    return greatest;
 }
 
 void HybridReader::read_bytes(size_t n, uint8_t* out) {

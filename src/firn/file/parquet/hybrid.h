@@ -13,7 +13,8 @@ public:
     /// width 0..32 bits.
     HybridReader(const uint8_t* begin, const uint8_t* end, int width);
 
-    void read(size_t n, uint32_t* out);
+    /// Returns the greatest of them; 0 of none.
+    uint32_t read(size_t n, uint32_t* out);
     /// Each value in a byte; for widths up to 8.
     void read_bytes(size_t n, uint8_t* out);
     void skip(size_t n);
@@ -24,6 +25,7 @@ public:
 
 private:
     void next_run();
+    uint32_t read_packed(size_t n, uint32_t* out);
     const uint8_t* at_ = nullptr;
     const uint8_t* end_ = nullptr;
     int width_ = 0;

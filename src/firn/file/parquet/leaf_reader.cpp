@@ -76,15 +76,24 @@ void LeafReader::read_dictionary() {
     decode_values(*decoder, n, nullptr, n, values->mutable_data(), content.owner, owners);
     fill_absent(values->mutable_data() + n * width, 1);
     if (absent_owner_) owners.push_back(absent_owner_);
-    MutableBufferPtr nulls;
-    if (nullable_) {
-        nulls = Buffer::allocate_zeroed(n + 1);
-        nulls->mutable_as<uint8_t>()[n] = 1;
-    }
-    base_ = Vector::flat(type_, n + 1, std::move(values), std::move(nulls), std::move(owners));
+    base_ = Vector::flat(type_, n + 1, std::move(values), nullptr, std::move(owners));
     promoted_base_ = promotes_ ? promote(base_, wanted_, leaf_.path) : base_;
     dictionary_size_ = static_cast<uint32_t>(n);
     dictionary_.reset();
+}
+
+void LeafReader::allow_absent() {
+    if (may_be_absent_ || !nullable_ || !base_) return;
+    may_be_absent_ = true;
+    auto nulls = Buffer::allocate_zeroed(base_->size());
+    nulls->mutable_as<uint8_t>()[dictionary_size_] = 1;
+    base_ = base_->with_nulls(type_, std::move(nulls));
+    promoted_base_ = promotes_ ? promote(base_, wanted_, leaf_.path) : base_;
+}
+
+VectorPtr LeafReader::base_with_absent() {
+    allow_absent();
+    return promoted_base_;
 }
 
 VectorPtr LeafReader::dictionary() {
@@ -185,17 +194,19 @@ void LeafReader::decode_values(ValueDecoder& decoder, size_t n, const uint32_t* 
 }
 
 void LeafReader::read_codes(size_t n, const uint32_t* rows, size_t m, uint32_t* out) {
+    uint32_t greatest = 0;
     if (!rows) {
-        codes_.read(n, out);
+        greatest = codes_.read(n, out);
     } else if (m < n / 4) {
         codes_.read_selected(rows, m, n, out);
+        if (check_codes_) greatest = max_of(out, m);
     } else {
         if (code_scratch_.size() < n) code_scratch_.resize(n);
-        codes_.read(n, code_scratch_.data());
+        greatest = codes_.read(n, code_scratch_.data());
         pick_values4(reinterpret_cast<const uint8_t*>(code_scratch_.data()), n, rows, m,
                      reinterpret_cast<uint8_t*>(out));
     }
-    if (check_codes_ && m && max_of(out, m) >= dictionary_size_)
+    if (check_codes_ && m && greatest >= dictionary_size_)
         fail(ErrorCode::INCORRECT_DATA, "a code is beyond the dictionary's {} values", dictionary_size_);
 }
 
@@ -233,7 +244,10 @@ void LeafReader::add_present(size_t n, const uint32_t* rows, size_t m, LeafOutpu
 }
 
 void LeafReader::add_absent(size_t n, LeafOutput& out) {
-    if (is_dictionary_) return out.add_run(base_, dictionary_size_, n);
+    if (is_dictionary_) {
+        allow_absent();
+        return out.add_run(base_, dictionary_size_, n);
+    }
     fill_absent(out.add_values(n), n);
     if (absent_owner_) out.keep(absent_owner_);
     if (nullable_) std::memset(out.nulls_of_last(n), 1, n);
@@ -296,6 +310,7 @@ void LeafReader::read_mixed(size_t n, const uint32_t* rows, size_t m, LeafOutput
     if (is_dictionary_) {
         if (dense_codes_.size() < dense + 8) dense_codes_.resize(dense + 8);
         read_codes(present, dense_rows, dense, dense_codes_.data());
+        if (dense < m) allow_absent();
         return spread_values(dense_codes_.data(), valid, m, dictionary_size_, out.add_codes(base_, m));
     }
     char* values = out.add_values(m);

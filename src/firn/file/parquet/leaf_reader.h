@@ -60,8 +60,10 @@ public:
 
     const Node& node() const { return node_; }
     const TypePtr& wanted() const { return wanted_; }
-    /// The NULL (or default) that stands behind a dictionary's entries: its code, for a base of this reader's.
+    /// Whether codes count in this reader's dictionary.
     bool is_own_base(const VectorPtr& base) const { return base && (base == base_ || base == promoted_base_); }
+    /// That dictionary with what stands for absent values, which is entry absent_code().
+    VectorPtr base_with_absent();
     uint32_t absent_code() const { return dictionary_size_; }
 
 private:
@@ -76,6 +78,7 @@ private:
     void read_mixed(size_t n, const uint32_t* rows, size_t m, LeafOutput& out);
     void add_absent(size_t n, LeafOutput& out);
     void fill_absent(char* out, size_t n) const;
+    void allow_absent();
     void add_present(size_t n, const uint32_t* rows, size_t m, LeafOutput& out);
     void add_codes(size_t n, const uint32_t* rows, size_t m, LeafOutput& out);
     bool add_view(size_t n, LeafOutput& out);
@@ -123,8 +126,11 @@ private:
 
     // The chunk's dictionary.
     std::optional<PageWalker::Page> dictionary_;  // not yet decoded
-    VectorPtr base_;                              // of type_, with one more entry behind: absent
+    // Of type_, with one more entry behind: absent. That is a NULL, where it may be, once a value has been absent; until
+    // then the dictionary has no nulls, which nobody needs to look for.
+    VectorPtr base_;
     VectorPtr promoted_base_;
+    bool may_be_absent_ = false;
     uint32_t dictionary_size_ = 0;
 
     // Reading with levels: entries decoded ahead.

@@ -30,8 +30,10 @@ public:
         inner_->add_all(arguments, rows, state, arena);
         if (rows) state[flag_] = 1;
     }
-    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
-        if (!inner_->add_grouped(arguments, rows, offset)) return false;
+    bool has_grouped_way() const override { return inner_->has_grouped_way(); }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset,
+                     Arena& arena) const override {
+        if (!inner_->add_grouped(arguments, rows, offset, arena)) return false;
         for (size_t g = 0; g < rows.groups(); ++g)
             if (rows.count(g)) rows.state(g)[offset + flag_] = 1;
         return true;
@@ -83,10 +85,12 @@ public:
         if (!any_null(arguments, rows, left)) return inner_->add_all(plain(arguments), rows, state, arena);
         if (!left.empty()) add_all_selected(plain(arguments), left, state, arena);
     }
-    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+    bool has_grouped_way() const override { return inner_->has_grouped_way(); }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset,
+                     Arena& arena) const override {
         for (const auto& argument : arguments)
             if (may_have_null(*argument)) return false;
-        return inner_->add_grouped(plain(arguments), rows, offset);
+        return inner_->add_grouped(plain(arguments), rows, offset, arena);
     }
 
 private:

@@ -19,7 +19,8 @@ public:
     void add_all(std::span<const VectorPtr>, size_t rows, char* state, Arena&) const override {
         as_state(state) += rows;
     }
-    bool add_grouped(std::span<const VectorPtr>, GroupedRows& rows, size_t offset) const override {
+    bool has_grouped_way() const override { return true; }
+    bool add_grouped(std::span<const VectorPtr>, GroupedRows& rows, size_t offset, Arena&) const override {
         for (size_t g = 0; g < rows.groups(); ++g) as_state(rows.state(g) + offset) += rows.count(g);
         return true;
     }
@@ -152,7 +153,8 @@ public:
         SumType& total = Base::as_state(state);
         total = add_wrapping(total, sum_batch<SumType, T>(arguments[0], rows));
     }
-    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+    bool has_grouped_way() const override { return kSummedByGroup<T, SumType>; }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset, Arena&) const override {
         if constexpr (kSummedByGroup<T, SumType>) {
             const auto& sums = rows.sums(arguments[0]);
             for (size_t g = 0; g < rows.groups(); ++g) {
@@ -213,7 +215,8 @@ public:
         state.sum = add_wrapping(state.sum, sum_batch<SumType, T>(arguments[0], rows));
         state.count += rows;
     }
-    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset) const override {
+    bool has_grouped_way() const override { return kSummedByGroup<T, SumType>; }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset, Arena&) const override {
         if constexpr (kSummedByGroup<T, SumType>) {
             const auto& sums = rows.sums(arguments[0]);
             for (size_t g = 0; g < rows.groups(); ++g) {

@@ -1,7 +1,9 @@
 // min, max, any, anyLast, argMin, argMax.
+#include <array>
 #include <cmath>
 
 #include "firn/functions/aggregates/state_aggregate.h"
+#include "firn/functions/grouped_rows.h"
 #include "firn/vector/builder.h"
 #include "firn/vector/row_ops.h"
 
@@ -69,6 +71,16 @@ public:
         }
         for (size_t i = 0; i < rows; ++i) offer(kept, values[decoded[i]]);
     }
+    bool has_grouped_way() const override { return true; }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset, Arena&) const override {
+        const Decoded decoded(arguments[0]);
+        const T* values = decoded.values<T>();
+        std::array<Kept<T>, GroupedRows::kMostGroups + 1> kept;
+        for (size_t i = 0; i < rows.rows(); ++i) offer(kept[rows.numbers()[i]], values[decoded[i]]);
+        for (size_t g = 0; g < rows.groups(); ++g)
+            if (kept[g].has) offer(Base::as_state(rows.state(g) + offset), kept[g].value);
+        return true;
+    }
     void merge_state(Kept<T>& state, const Kept<T>& other, Arena&) const {
         if (other.has) offer(state, other.value);
     }
@@ -121,6 +133,21 @@ public:
             for (size_t i = 1; i < rows; ++i)
                 if (replaces<pick>(values[decoded[i]], values[best])) best = decoded[i];
         offer(Base::as_state(state), values[best], arena);
+    }
+    bool has_grouped_way() const override { return true; }
+    bool add_grouped(std::span<const VectorPtr> arguments, GroupedRows& rows, size_t offset,
+                     Arena& arena) const override {
+        const Decoded decoded(arguments[0]);
+        const StringRef* values = decoded.values<StringRef>();
+        std::array<const StringRef*, GroupedRows::kMostGroups + 1> kept{};
+        for (size_t i = 0; i < rows.rows(); ++i) {
+            const StringRef& value = values[decoded[i]];
+            const StringRef*& best = kept[rows.numbers()[i]];
+            if (!best || replaces<pick>(value, *best)) best = &value;
+        }
+        for (size_t g = 0; g < rows.groups(); ++g)
+            if (kept[g]) offer(Base::as_state(rows.state(g) + offset), *kept[g], arena);
+        return true;
     }
     void merge_state(KeptString& state, const KeptString& other, Arena& arena) const {
         if (other.has) offer(state, other.value, arena);

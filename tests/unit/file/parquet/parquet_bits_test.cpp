@@ -183,9 +183,11 @@ TEST(HybridReader, PartsOfAnySizeGiveAllValues) {
             const size_t at = got.size();
             got.resize(at + n);
             switch (random() % 3) {
-                case 0:
-                    reader.read(n, got.data() + at);
+                case 0: {
+                    const uint32_t greatest = reader.read(n, got.data() + at);
+                    EXPECT_EQ(greatest, *std::max_element(got.data() + at, got.data() + at + n));
                     break;
+                }
                 case 1: {
                     std::vector<uint32_t> rows, picked;
                     for (uint32_t row = 0; row < n; ++row)
