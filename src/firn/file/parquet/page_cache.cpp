@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{4} << 30;
 constexpr uint64_t kShareOfMachine = 8;
 constexpr uint64_t kShareOfLimit = 8;
-constexpr size_t kAsked = 1 << 14;
+// Places for what was asked for: as many as pages need not to drive each other out, up to a limit.
+constexpr size_t kLeastAsked = 1 << 12, kMostAsked = 1 << 20;
 /// Of an entry besides its page.
 constexpr uint64_t kEntryBytes = 512;
 
@@ -64,13 +65,23 @@ bool PageCache::wants(const PageKey& key, uint64_t bytes, int64_t memory_limit) 
     const uint64_t hash = Hash()(key) | 1;
     std::lock_guard lock(mutex_);
     if (!on_ || bytes + kEntryBytes > most / 4) return false;
-    if (asked_.empty()) asked_.assign(kAsked, 0);
-    uint64_t& asked = asked_[(hash >> 20) % kAsked];
-    if (asked != hash) {
-        asked = hash;
-        return false;
-    }
+    if (first_asked(hash)) return false;
     return make_room(bytes + kEntryBytes, most);
+}
+
+bool PageCache::first_asked(uint64_t hash) {
+    if (asked_.empty()) asked_.assign(kLeastAsked, 0);
+    uint64_t& place = asked_[(hash >> 20) % asked_.size()];
+    if (place == hash) return false;
+    const bool fills = place == 0;
+    place = hash;
+    if (fills && ++asked_count_ > asked_.size() / 8 && asked_.size() < kMostAsked) {
+        std::vector<uint64_t> more(asked_.size() * 4, 0);
+        for (const uint64_t asked : asked_)
+            if (asked) more[(asked >> 20) % more.size()] = asked;
+        asked_.swap(more);
+    }
+    return true;
 }
 
 void PageCache::keep(const PageKey& key, BufferPtr page, int64_t memory_limit) {
@@ -87,6 +98,7 @@ void PageCache::clear() {
     entries_.clear();
     index_.clear();
     asked_.clear();
+    asked_count_ = 0;
     bytes_ = 0;
 }
 

@@ -59,6 +59,7 @@ private:
     };
     uint64_t most(int64_t memory_limit) const;
     bool make_room(uint64_t bytes, uint64_t most);
+    bool first_asked(uint64_t hash);
 
     const uint64_t most_;
     mutable std::mutex mutex_;
@@ -67,7 +68,9 @@ private:
     uint64_t bytes_ = 0;
     std::list<Entry> entries_;  // used last comes first
     std::unordered_map<PageKey, std::list<Entry>::iterator, Hash> index_;
-    std::vector<uint64_t> asked_;  // hashes of keys asked for, each at a place that follows from it
+    // Hashes of keys asked for, each at a place that follows from it; 0: nothing there.
+    std::vector<uint64_t> asked_;
+    size_t asked_count_ = 0;
 };
 
 }  // namespace firn::file::pq

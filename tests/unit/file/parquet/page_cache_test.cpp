@@ -71,6 +71,15 @@ TEST(PageCache, HoldsItsLimitWithManyWorkers) {
     EXPECT_LE(cache.bytes(), 10 * kPage);
 }
 
+TEST(PageCache, RemembersWhatALargeScanAskedFor) {
+    PageCache cache(uint64_t{1} << 40);
+    size_t wanted = 0;
+    for (int round = 0; round < 2; ++round)
+        for (uint64_t page = 0; page < 100000; ++page) wanted += cache.wants({"a", page * 4096}, kPage, 0);
+    EXPECT_GT(wanted, 75000U);
+    EXPECT_LE(wanted, 100000U);
+}
+
 TEST(PageCache, CanBeDoneWithout) {
     PageCache cache(1 << 20);
     cache.begin_statement(false);
