@@ -1,4 +1,5 @@
 """HDFS: Hadoop's minicluster, through WebHDFS. It has no Kerberos, so it takes a delegation token without looking at it."""
+import json
 import os
 import urllib.parse
 
@@ -51,6 +52,23 @@ def hdfs_unreachable(suite, http_port, work):
     proxy.close()
 
 
+def hdfs_two_name_nodes(suite, http_port, work):
+    """A name service of two nodes, of which the first is on standby, or nobody listens there: the other is asked."""
+    proxy = FaultProxy(http_port)
+    said = {"RemoteException": {"exception": "StandbyException", "javaClassName": "org.apache.hadoop.ipc.StandbyException", "message": "Operation category READ is not supported in state standby"}}
+    proxy.reset(Fault(403, 1000, body=json.dumps(said)))
+    for label, first in (("on standby", proxy.port), ("down", 1)):
+        conf = f"{work}/two-{first}"
+        os.makedirs(conf)
+        properties = {"dfs.nameservices": "cluster", "dfs.ha.namenodes.cluster": "a,b", "dfs.namenode.http-address.cluster.a": f"127.0.0.1:{first}",
+                      "dfs.namenode.http-address.cluster.b": f"127.0.0.1:{http_port}"}
+        with open(f"{conf}/hdfs-site.xml", "w") as file:
+            file.write("<configuration>" + "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in properties.items()) + "</configuration>")
+        suite.gives(f"hdfs: a name node {label}", "SELECT count() FROM icebergHDFS('hdfs://cluster/warehouse/fixtures/part_days')", "11", env=plain_environment(HADOOP_CONF_DIR=conf))
+    suite.check("hdfs: the node on standby was asked", proxy.log, str(proxy.log))
+    proxy.close()
+
+
 def hdfs_faults(suite, http_port):
     """A proxy before the name node, which sends on to another before the data node."""
     probe = Hdfs(http_port)
@@ -87,6 +105,7 @@ def part_hdfs(suite, work, tables):
         collections_and_disks(suite, "hdfs", work, "icebergHDFS", {"url": base + "/"}, {"type": "hdfs", "endpoint": base + "/"}, None)
         hdfs_users(suite, hdfs, http_port)
         hdfs_unreachable(suite, http_port, work)
+        hdfs_two_name_nodes(suite, http_port, work)
         hdfs_faults(suite, http_port)
         suite.examples("storage.md", "hdfs", {"127.0.0.1:9870": f"127.0.0.1:{http_port}"})
         suite.fixtures("hdfs", f"icebergHDFS('{base}/{{name}}'{{inner}})", tables)

@@ -155,16 +155,29 @@ HttpRequest HdfsStore::request(std::string method, std::string_view path, std::s
     const std::string rest =
         fmt::format("/webhdfs/v1{}?op={}&{}", percent_encode(path_inside(path), true), operation, who);
     request.redirects = 3;
-    const auto self = std::static_pointer_cast<const HdfsStore>(shared_from_this());
-    request.before_attempt = [self, rest](HttpRequest& r, unsigned) {
-        r.url = self->options_.endpoints[self->active_ % self->options_.endpoints.size()] + rest;
+    struct Asked {
+        size_t node = 0;
+        unsigned on_standby = 0;  // replies that said so
     };
-    request.retry_reply = [self](const HttpReply& reply, unsigned attempt) {
-        if (reply.status != 403 || attempt > self->options_.endpoints.size()) return false;
+    const auto self = std::static_pointer_cast<const HdfsStore>(shared_from_this());
+    const auto asked = std::make_shared<Asked>();
+    // Of many requests that meet the same node the first alone turns to the next.
+    const auto turn = [self, asked] {
+        size_t met = asked->node;
+        self->active_.compare_exchange_strong(met, met + 1);
+    };
+    request.before_attempt = [self, asked, rest](HttpRequest& r, unsigned) {
+        asked->node = self->active_;
+        r.url = self->options_.endpoints[asked->node % self->options_.endpoints.size()] + rest;
+    };
+    request.retry_reply = [self, asked, turn](const HttpReply& reply, unsigned) {
+        if (reply.status != 403 || asked->on_standby >= self->options_.endpoints.size()) return false;
         if (failure_of(reply).exception != "StandbyException") return false;
-        ++self->active_;
+        ++asked->on_standby;
+        turn();
         return true;
     };
+    request.no_reply = turn;
     return request;
 }
 

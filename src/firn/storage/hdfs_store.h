@@ -12,8 +12,8 @@
 namespace firn::storage {
 
 struct HdfsOptions {
-    /// "http://namenode:9870"; several where there are standby nodes: the next is asked when one says that it is not
-    /// active. Empty: found from the path.
+    /// "http://namenode:9870"; several where there are standby nodes: the next is asked where one is not active or does not
+    /// answer. Empty: found from the path.
     std::vector<std::string> endpoints;
     std::string user;              ///< user.name of requests; empty: HADOOP_USER_NAME, else the process's user
     std::string delegation_token;  ///< instead of a user; empty: HADOOP_DELEGATION_TOKEN

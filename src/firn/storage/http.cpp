@@ -123,6 +123,7 @@ public:
             const milliseconds delay = delay_before_next();
             if (delay < milliseconds(0)) return take_reply();
             count_event(ProfileEvent::StorageRequestRetries);
+            if (transfer_->result != CURLE_OK && request_.no_reply) request_.no_reply();
             sleep(delay);
             HttpEngine::instance().abandon(transfer_);
             ++attempt_;

@@ -83,6 +83,8 @@ struct HttpRequest {
     std::function<void(HttpRequest&, unsigned attempt)> before_attempt;
     /// Whether a reply that is otherwise final is to be tried again (an expired token that the next try renews).
     std::function<bool(const HttpReply&, unsigned attempt)> retry_reply;
+    /// Called in the waiting thread where a try ended without a reply and another is made: for services of several servers.
+    std::function<void()> no_reply;
 };
 
 struct HttpOptions {
