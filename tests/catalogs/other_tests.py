@@ -17,7 +17,7 @@ def test_glue():
         same(f"{create} SELECT * FROM g.`db.{table}` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/{fixture}') ORDER BY ALL")
     bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM g.`db.none`")
     bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM g.`none.none`")
-    bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM g.`db.no_iceberg`", "no_iceberg", "table_type")
+    bad("Code: 736 (DATALAKE_DATABASE_ERROR)", create + "SELECT * FROM g.`db.no_iceberg`", "no_iceberg", "table_type")
     done = ask(create + "SHOW CREATE DATABASE g FORMAT TSVRaw")
     assert "aws_access_key_id = '[HIDDEN]', aws_secret_access_key = '[HIDDEN]'" in done.out, done.out + done.err
 
@@ -40,7 +40,7 @@ def test_glue_signs_its_requests():
     done = ask(create + "; SHOW TABLES FROM g", env=plain_environment(AWS_EC2_METADATA_DISABLED="true", HOME=PLACE))
     assert done.error() == "Code: 516 (AUTHENTICATION_FAILED)", done.err
     proxy.reset(Fault(400, 1000, body=json.dumps({"__type": "ExpiredTokenException", "message": "the token has expired"})))
-    bad("Code: 736 (ICEBERG_CATALOG_ERROR)", given + "SHOW TABLES FROM g", "ExpiredTokenException", "the token has expired")
+    bad("Code: 736 (DATALAKE_DATABASE_ERROR)", given + "SHOW TABLES FROM g", "ExpiredTokenException", "the token has expired")
     proxy.close()
 
 
@@ -69,7 +69,7 @@ def test_hive():
         same(f"{create} SELECT * FROM h.`db.{table}` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/{fixture}') ORDER BY ALL")
     bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM h.`db.none`")
     bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM h.`none.none`")
-    bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM h.`db.no_iceberg`")
+    bad("Code: 736 (DATALAKE_DATABASE_ERROR)", create + "SELECT * FROM h.`db.no_iceberg`")
 
 
 def test_hive_that_is_down():
@@ -106,7 +106,7 @@ def test_unity():
         good("default.t\n", create + "SHOW TABLES FROM u")
         same(create + "SELECT * FROM u.`default.t` ORDER BY ALL", f"SELECT * FROM icebergLocal('{TABLES}/snap_appends') ORDER BY ALL")
         bad("Code: 60 (UNKNOWN_TABLE)", create + "SELECT * FROM u.`default.none`")
-        bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM u.`default.delta_only`", "DELTA")
+        bad("Code: 736 (DATALAKE_DATABASE_ERROR)", create + "SELECT * FROM u.`default.delta_only`", "DELTA")
         bad("Code: 516 (AUTHENTICATION_FAILED)", create.replace("unity-bearer-token", "wrong-unity-token") + "SHOW TABLES FROM u", "UNAUTHENTICATED")
     finally:
         server.close()

@@ -157,14 +157,14 @@ def test_server_errors_keep_their_type():
     proxy = FaultProxy(REST.port())
     create = rest_database(filled_rest()).replace(f":{REST.port()}'", f":{proxy.port}'")
     for status, kind, error in [
-            (400, "BadRequestException", "Code: 736 (ICEBERG_CATALOG_ERROR)"),
+            (400, "BadRequestException", "Code: 736 (DATALAKE_DATABASE_ERROR)"),
             (401, "NotAuthorizedException", "Code: 516 (AUTHENTICATION_FAILED)"),
             (403, "ForbiddenException", "Code: 497 (ACCESS_DENIED)"),
-            (406, "UnsupportedOperationException", "Code: 736 (ICEBERG_CATALOG_ERROR)"),
-            (409, "CommitFailedException", "Code: 736 (ICEBERG_CATALOG_ERROR)"),
+            (406, "UnsupportedOperationException", "Code: 736 (DATALAKE_DATABASE_ERROR)"),
+            (409, "CommitFailedException", "Code: 736 (DATALAKE_DATABASE_ERROR)"),
             (419, "AuthenticationTimeoutException", "Code: 516 (AUTHENTICATION_FAILED)"),
-            (500, "InternalServerError", "Code: 736 (ICEBERG_CATALOG_ERROR)"),
-            (503, "SlowDownException", "Code: 736 (ICEBERG_CATALOG_ERROR)")]:
+            (500, "InternalServerError", "Code: 736 (DATALAKE_DATABASE_ERROR)"),
+            (503, "SlowDownException", "Code: 736 (DATALAKE_DATABASE_ERROR)")]:
         proxy.reset(Fault(status, 1000, match="/tables", body=error_reply(status, kind)))
         begin = time.time()
         bad(error, create + "SELECT * FROM c.`db.appends`", kind, "what the server says", str(status))
@@ -172,7 +172,7 @@ def test_server_errors_keep_their_type():
         assert time.time() - begin < 60, (status, time.time() - begin)
     for status, kind, body in [(404, "", "<html>no such page</html>"), (500, "", "")]:
         proxy.reset(Fault(status, 1000, match="/v1/config", body=body))
-        bad("Code: 736 (ICEBERG_CATALOG_ERROR)", create + "SELECT * FROM c.`db.appends`", str(status))
+        bad("Code: 736 (DATALAKE_DATABASE_ERROR)", create + "SELECT * FROM c.`db.appends`", str(status))
     proxy.reset(Fault(200, 1000, match="/tables", body="{\"metadata\": 5}"))
     bad("Code: 743 (ICEBERG_SPECIFICATION_VIOLATION)", create + "SELECT * FROM c.`db.appends`", "no JSON object")
     proxy.reset(Fault(200, 1000, match="/tables", body="no JSON"))

@@ -156,7 +156,7 @@ LoadedTable parse_unity_table(std::string_view body, const std::string& where) {
     if (const auto found = properties.find("metadata_location"); location.empty() && found != properties.end())
         location = found->second;
     if (location.empty())
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR,
+        fail(ErrorCode::DATALAKE_DATABASE_ERROR,
              "{} is a {} table without Iceberg metadata (UniForm): firn reads Iceberg tables only", where,
              root.text_or_nothing("data_source_format").value_or("foreign"));
     LoadedTable loaded;

@@ -1,7 +1,7 @@
 // What the catalogs' HTTP services answer: JSON that is not trusted.
 //
 // `where` names catalog and request in errors: INCORRECT_DATA for what is no JSON, ICEBERG_SPECIFICATION_VIOLATION for a field
-// that is missing or of a wrong type, ICEBERG_CATALOG_ERROR for a table that is of no use.
+// that is missing or of a wrong type, DATALAKE_DATABASE_ERROR for a table that is of no use.
 #pragma once
 
 #include <map>

@@ -206,7 +206,7 @@ void CatalogRequests::fail_reply(const storage::HttpReply& reply, std::string_vi
     const ServiceError error = service_error(reply);
     const ErrorCode code = is_expired_token(reply.status) ? ErrorCode::AUTHENTICATION_FAILED
                            : reply.status == 403          ? ErrorCode::ACCESS_DENIED
-                                                          : ErrorCode::ICEBERG_CATALOG_ERROR;
+                                                          : ErrorCode::DATALAKE_DATABASE_ERROR;
     fail(code, "{} answered {} with status {}{}{}: {}", shown_name_, doing, reply.status,
          error.type.empty() ? "" : ", ", error.type, error.message.empty() ? "no message" : error.message);
 }

@@ -96,14 +96,14 @@ bool HiveMetastore::call(const char* method, Write&& write_arguments, Read&& rea
              error.what());
     } catch (const thrift::TException& error) {
         broken_ = true;
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{}: {} failed: {}", shown_name_, method, error.what());
+        fail(ErrorCode::DATALAKE_DATABASE_ERROR, "{}: {} failed: {}", shown_name_, method, error.what());
     } catch (const Error& error) {
         broken_ = true;
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{}: {} failed: {}", shown_name_, method, error.message());
+        fail(ErrorCode::DATALAKE_DATABASE_ERROR, "{}: {} failed: {}", shown_name_, method, error.message());
     }
     if (reply.has_result) return true;
     if (reply.no_such_object) return false;
-    fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} answered {} with an exception: {}", shown_name_, method,
+    fail(ErrorCode::DATALAKE_DATABASE_ERROR, "{} answered {} with an exception: {}", shown_name_, method,
          reply.exception.empty() ? "no result" : reply.exception);
 }
 

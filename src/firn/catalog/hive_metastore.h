@@ -11,7 +11,7 @@
 
 namespace firn::catalog {
 
-/// Not thread-safe. Errors: DNS_ERROR, NETWORK_ERROR (cannot connect, cut), SOCKET_TIMEOUT, ICEBERG_CATALOG_ERROR (what the metastore
+/// Not thread-safe. Errors: DNS_ERROR, NETWORK_ERROR (cannot connect, cut), SOCKET_TIMEOUT, DATALAKE_DATABASE_ERROR (what the metastore
 /// says, or bytes that are no answer).
 class HiveMetastore {
 public:

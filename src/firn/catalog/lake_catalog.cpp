@@ -31,7 +31,7 @@ bool next_page(std::string& page, std::set<std::string>& pages, std::string next
     page = std::move(next);
     if (page.empty()) return false;
     if (!pages.insert(page).second)
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "The catalog's list has no end: it names the page '{}' again", page);
+        fail(ErrorCode::DATALAKE_DATABASE_ERROR, "The catalog's list has no end: it names the page '{}' again", page);
     return true;
 }
 
@@ -125,11 +125,11 @@ bool is_iceberg(const TableParameters& parameters) {
 
 std::string metadata_location(const TableParameters& parameters, const std::string& where) {
     if (!is_iceberg(parameters))
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} is no Iceberg table: its parameter table_type is not ICEBERG",
+        fail(ErrorCode::DATALAKE_DATABASE_ERROR, "{} is no Iceberg table: its parameter table_type is not ICEBERG",
              where);
     const auto location = parameters.find("metadata_location");
     if (location == parameters.end() || location->second.empty())
-        fail(ErrorCode::ICEBERG_CATALOG_ERROR, "{} has no parameter metadata_location", where);
+        fail(ErrorCode::DATALAKE_DATABASE_ERROR, "{} has no parameter metadata_location", where);
     return location->second;
 }
 

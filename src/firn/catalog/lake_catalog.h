@@ -1,6 +1,6 @@
 // A catalog of Iceberg tables: what it holds, and where a table's present metadata is.
 //
-// Thread-safe. Nothing is asked before the first call. Errors: ICEBERG_CATALOG_ERROR (what the service says, with its own
+// Thread-safe. Nothing is asked before the first call. Errors: DATALAKE_DATABASE_ERROR (what the service says, with its own
 // type, or an answer that makes no sense), AUTHENTICATION_FAILED, ACCESS_DENIED, and those of the HTTP client
 // (NETWORK_ERROR, DNS_ERROR, SOCKET_TIMEOUT), each naming the catalog and never a secret.
 #pragma once
@@ -100,7 +100,7 @@ public:
 using TableParameters = std::map<std::string, std::string>;
 /// Of catalogs that only point to a metadata file (Glue, Hive): whether these are of an Iceberg table.
 bool is_iceberg(const TableParameters& parameters);
-/// The metadata file. ICEBERG_CATALOG_ERROR, with `where`, for a table of another kind and for one that names none.
+/// The metadata file. DATALAKE_DATABASE_ERROR, with `where`, for a table of another kind and for one that names none.
 std::string metadata_location(const TableParameters& parameters, const std::string& where);
 
 /// The catalog that the options name. Asks nothing of it yet. BAD_ARGUMENTS for options that do not fit together.

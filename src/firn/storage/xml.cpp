@@ -88,7 +88,7 @@ const std::string* XmlElement::attribute(std::string_view attribute_name) const 
 XmlElement parse_xml(std::string_view text, std::string_view what) {
     const std::unique_ptr<std::remove_pointer_t<XML_Parser>, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr),
                                                                                           &XML_ParserFree);
-    if (!parser) fail(ErrorCode::CANNOT_ALLOCATE_MEMORY_FOR_BUFFER, "{}: no memory for an XML parser", what);
+    if (!parser) fail(ErrorCode::MEMORY_LIMIT_EXCEEDED, "{}: no memory for an XML parser", what);
     if (text.size() > (size_t{1} << 30)) fail(ErrorCode::INCORRECT_DATA, "{}: more than 1 GiB of XML", what);
     Builder builder;
     builder.parser = parser.get();

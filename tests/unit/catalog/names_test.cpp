@@ -37,7 +37,7 @@ public:
 TEST(CatalogLists, OneWithoutAnEndIsAnError) {
     EndlessCatalog catalog;
     EXPECT_EQ(failure_code([&] { catalog.each_table([](const TableIdentifier&) { return true; }); }),
-              ErrorCode::ICEBERG_CATALOG_ERROR);
+              ErrorCode::DATALAKE_DATABASE_ERROR);
     EXPECT_NO_THROW(catalog.each_table([](const TableIdentifier& table) { return table.table != "t1"; }));
 }
 
