@@ -38,7 +38,9 @@ public:
         if (!groups_[worker]) groups_[worker] = std::make_unique<Groups>(plan_);
         return std::make_unique<Worker>(*this, groups_[worker]);
     }
-    bool takes_selections() const override { return plan_.takes_selections; }
+    bool takes_selections() const override {
+        return plan_.takes_selections && !refuses_selections_.load(std::memory_order_relaxed);
+    }
     std::vector<Groups*> groups() {
         if (!groups_[0]) groups_[0] = std::make_unique<Groups>(plan_);
         std::vector<Groups*> all;
@@ -64,7 +66,7 @@ private:
         bool find_few_groups(std::span<const VectorPtr> keys, size_t rows, const Selection* selected);
         bool find_groups_of(std::span<const VectorPtr> keys, size_t rows, const Selection& selected);
         bool number_groups(size_t rows);
-        void add_to_few(const std::vector<VectorPtr>& values, size_t rows);
+        void add_to_few(const std::vector<VectorPtr>& values, size_t rows, bool all_count);
         void sort_by_group(size_t rows);
 
         AggregateStage& stage;
@@ -79,8 +81,6 @@ private:
         std::vector<uint8_t> number_of, of_selected;
         std::vector<uint32_t> order;
         std::array<uint32_t, kFewGroups + 1> begins{};  // of each group in `order`
-        bool all_count = true;
-        bool others_fail = false;  // evaluation failed for a row that was not selected, perhaps
     };
 
     void spill(std::unique_ptr<Groups>& groups);
@@ -89,6 +89,7 @@ private:
     const Plan& plan_;
     const SpillPolicy policy_;
     std::vector<std::unique_ptr<Groups>> groups_;
+    std::atomic<bool> refuses_selections_{false};  // a worker could not make use of one
     std::mutex mutex_;
     std::unique_ptr<SpilledGroups> spilled_;
 };
@@ -133,7 +134,10 @@ void AggregateStage::Worker::push(Batch&& batch) {
 void AggregateStage::Worker::push_selected(Batch&& batch, const Selection& rows) {
     {
         const MemoryTracker::Scope scope(groups->memory);
-        if (!add_selected(batch, rows)) add_batch(batch.select(rows));
+        if (!add_selected(batch, rows)) {
+            stage.refuses_selections_.store(true, std::memory_order_relaxed);
+            add_batch(batch.select(rows));
+        }
     }
     spill_when_due();
 }
@@ -146,7 +150,9 @@ void AggregateStage::Worker::add_batch(const Batch& batch) {
     const auto values = evaluator.evaluate(batch);
     const auto& node = plan.node;
     const std::span<const VectorPtr> keys(values.data(), node.keys.size());
-    if (find_few_groups(keys, batch.rows, nullptr)) return add_to_few(values, batch.rows);
+    const bool worth_it = batch.rows >= kRowsForFewGroups && plan.has_keys() && !plan.active.empty();
+    if (worth_it && node.grouping_sets.empty() && find_few_groups(keys, batch.rows, nullptr))
+        return add_to_few(values, batch.rows, true);
     states.resize(batch.rows);
     if (node.grouping_sets.empty()) {
         if (plan.has_keys()) groups->map.find_or_insert(keys, batch.rows, states.data());
@@ -164,14 +170,12 @@ void AggregateStage::Worker::add_batch(const Batch& batch) {
 
 void AggregateStage::Worker::add(const std::vector<VectorPtr>& values, size_t rows) {
     has_states = true;
-    if (plan.has_keys() && !plan.active.empty() && number_groups(rows)) return add_to_few(values, rows);
+    if (plan.has_keys() && !plan.active.empty() && number_groups(rows)) return add_to_few(values, rows, true);
     for (const size_t i : plan.active) add_call(i, values, rows);
 }
 
 /// Numbers the groups of a batch by its keys' codes, which says all of `states` too; false where that cannot be.
 bool AggregateStage::Worker::find_few_groups(std::span<const VectorPtr> keys, size_t rows, const Selection* selected) {
-    if (rows < kRowsForFewGroups || !plan.has_keys() || plan.active.empty() || !plan.node.grouping_sets.empty())
-        return false;
     has_states = false;
     number_of.resize(rows);
     if (!groups->map.find_few(keys, rows, selected, kFewGroups, number_of.data())) return false;
@@ -196,21 +200,18 @@ bool AggregateStage::Worker::find_groups_of(std::span<const VectorPtr> keys, siz
     return true;
 }
 
-/// Adds some rows of a batch without picking them out of it; false where nothing was done.
+/// Adds some rows of a batch without picking them out of it; false where that cannot be, and none was added.
 bool AggregateStage::Worker::add_selected(const Batch& batch, const Selection& rows) {
-    if (batch.rows < kRowsForFewGroups || others_fail) return false;
     std::vector<VectorPtr> values;
     try {
         values = evaluator.evaluate(batch);
     } catch (const Error& error) {
         if (ends_query(error)) throw;
-        others_fail = true;
-        return false;
+        return false;  // perhaps by a row that was not selected
     }
     if (!find_groups_of({values.data(), plan.node.keys.size()}, batch.rows, rows)) return false;
-    has_states = all_count = false;
-    add_to_few(values, batch.rows);
-    all_count = true;
+    has_states = false;
+    add_to_few(values, batch.rows, false);
     return true;
 }
 
@@ -243,8 +244,6 @@ bool AggregateStage::Worker::number_groups(size_t rows) {
 /// A counting sort: the rows of each group one after another, in `order`.
 void AggregateStage::Worker::sort_by_group(size_t rows) {
     begins[0] = 0;
-    begins[1] = static_cast<uint32_t>(rows);
-    if (few.size() == 1 && all_count) return;
     const uint8_t* const numbers = number_of.data();
     // Two counters a group, so that rows of one group in a row do not wait for each other.
     std::array<uint32_t, kFewGroups + 1> counts{}, odd_counts{}, at{};  // the last: of rows that do not count
@@ -265,12 +264,15 @@ void AggregateStage::Worker::sort_by_group(size_t rows) {
 
 /// Functions that have a way for few groups take the rows as they are. For the others each argument is brought into the
 /// order of groups once; then every group's rows are added as one.
-void AggregateStage::Worker::add_to_few(const std::vector<VectorPtr>& values, size_t rows) {
-    functions::GroupedRows grouped({number_of.data(), rows}, few);
-    bool sorted = false;
+void AggregateStage::Worker::add_to_few(const std::vector<VectorPtr>& values, size_t rows, bool all_count) {
+    const bool as_one = few.size() == 1 && all_count;
+    std::optional<functions::GroupedRows> grouped;
+    if (!as_one) grouped.emplace(std::span<const uint8_t>(number_of.data(), rows), few);
+    bool sorted = as_one;
+    begins = {0, static_cast<uint32_t>(rows)};
     std::vector<std::pair<const Vector*, VectorPtr>> known;
     const auto in_order = [&](const VectorPtr& vector) -> VectorPtr {
-        if ((few.size() == 1 && all_count) || vector->is_constant()) return vector;
+        if (as_one || vector->is_constant()) return vector;
         for (const auto& [from, to] : known)
             if (from == vector.get()) return to;
         known.emplace_back(vector.get(), gather(vector, order));
@@ -288,9 +290,7 @@ void AggregateStage::Worker::add_to_few(const std::vector<VectorPtr>& values, si
             add_call(i, values, rows);
             continue;
         }
-        if ((few.size() > 1 || !all_count) &&
-            call.function->add_grouped(given, grouped, plan.offsets[i], groups->arena))
-            continue;
+        if (!as_one && call.function->add_grouped(given, *grouped, plan.offsets[i], groups->arena)) continue;
         if (!sorted) sort_by_group(rows);
         sorted = true;
         std::vector<VectorPtr> ordered, arguments(given.size());

@@ -16,6 +16,18 @@ std::vector<TypePtr> types_of_keys(const plan::AggregateNode& node) {
     return types;
 }
 
+/// Whether evaluating it for a row costs little time and memory, whatever the row's values.
+bool is_cheap(const plan::Expression& expression) {
+    if (expression.kind == plan::Expression::Kind::Column || expression.kind == plan::Expression::Kind::Constant)
+        return true;
+    if (expression.kind != plan::Expression::Kind::Call) return false;
+    const Physical physical = expression.type->physical();
+    return physical != Physical::Str && physical != Physical::Array && physical != Physical::Tuple &&
+           plan::is_deterministic(expression) &&
+           std::all_of(expression.arguments.begin(), expression.arguments.end(),
+                       [](const auto& argument) { return is_cheap(*argument); });
+}
+
 }  // namespace
 
 AggregatePlan::AggregatePlan(const plan::AggregateNode& n, const Columns& wanted, size_t rows)
@@ -77,7 +89,7 @@ void AggregatePlan::gather_expressions() {
                                    [&](size_t i) { return node.aggregates[i].function->has_grouped_way(); }) &&
                        std::all_of(filter.begin(), filter.end(), [](size_t at) { return at == SIZE_MAX; }) &&
                        std::all_of(expressions.begin(), expressions.end(),
-                                   [](const auto& expression) { return plan::is_deterministic(*expression); });
+                                   [](const auto& expression) { return is_cheap(*expression); });
 }
 
 void AggregatePlan::destroy(char* row) const {

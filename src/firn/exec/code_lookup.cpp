@@ -4,17 +4,14 @@
 
 #include <immintrin.h>
 
+#include "firn/base/cpu_features.h"
+
 namespace firn::exec {
 namespace {
 
 constexpr size_t kLanes = 16;       // codes that are looked at together
 constexpr size_t kLeastWords = 16;  // what is loaded of an EntrySet at once
 constexpr size_t kSlack = 64;       // bytes behind a table that may be read
-
-bool has_avx512() {
-    static const bool has = __builtin_cpu_supports("avx512f");
-    return has;
-}
 
 /// Writes to `out` the rows whose bit is set, whole vectors at a time, moving it; returns how many rows it looked at.
 template <bool Some>

@@ -15,10 +15,15 @@ void flatten_batch(Batch& batch) {
     for (auto& column : batch.columns) column = flatten(column);
 }
 
-/// All rows of a task, where most of a batch are wanted with those that are not.
-void push_unpicked(Run& run, plan::ScanTask& task, Stage& next, Consumer& consumer) {
+/// All rows of a task; where the stage takes that, most of a batch come with those that are not wanted.
+void push_task(Run& run, plan::ScanTask& task, Stage& next, Consumer& consumer) {
     std::optional<Selection> rows;
-    for (Batch batch; !run.stopped() && !next.done() && task.next_unpicked(batch, rows); batch = Batch()) {
+    const auto read = [&](Batch& batch) {
+        if (next.takes_selections()) return task.next_unpicked(batch, rows);
+        rows.reset();
+        return task.next(batch);
+    };
+    for (Batch batch; !run.stopped() && !next.done() && read(batch); batch = Batch()) {
         check_cancelled();
         if (run.options().force_flat) flatten_batch(batch);
         if (rows && batch.rows <= run.options().batch_rows)
@@ -52,19 +57,11 @@ void run_scan(Run& run, const plan::ScanNode& node, Stage& next, const Columns&)
     run.workers(
         [&](size_t worker) {
             const auto consumer = next.consumer(worker);
-            const auto wanted = [&] { return !run.stopped() && !next.done(); };
-            while (wanted()) {
+            while (!run.stopped() && !next.done()) {
                 check_cancelled();
                 const auto task = scan->next_task();
                 if (!task) break;
-                if (next.takes_selections())
-                    push_unpicked(run, *task, next, *consumer);
-                else
-                    for (Batch batch; wanted() && task->next(batch); batch = Batch()) {
-                        check_cancelled();
-                        if (run.options().force_flat) flatten_batch(batch);
-                        run.push_cut(std::move(batch), next, *consumer);
-                    }
+                push_task(run, *task, next, *consumer);
             }
             if (!run.stopped()) consumer->finish();
         },

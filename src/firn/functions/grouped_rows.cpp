@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "firn/base/cpu_features.h"
 #include "firn/base/error.h"
 #include "firn/vector/gather_words.h"
 
@@ -47,12 +48,6 @@ void add_in_banks(size_t begin, size_t count, size_t groups, uint64_t* totals, A
 }
 
 #ifdef __x86_64__
-
-bool has_avx512() {
-    static const bool has =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    return has;
-}
 
 /// A bit a row for each of the groups, of whole 64 rows.
 __attribute__((target("avx512f,avx512bw"))) void make_masks(const uint8_t* group, size_t rows, size_t groups,

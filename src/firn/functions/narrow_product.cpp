@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #endif
 
+#include "firn/base/cpu_features.h"
+
 namespace firn::functions {
 
 #ifdef __x86_64__
@@ -37,8 +39,7 @@ __attribute__((target("avx2"))) bool multiply_avx2(const int64_t* a, const int64
 }  // namespace
 
 bool multiply_narrow(const int64_t* a, const int64_t* b, size_t rows, int64_t* out) {
-    static const bool has_avx2 = __builtin_cpu_supports("avx2");
-    return has_avx2 && multiply_avx2(a, b, rows, out);
+    return has_avx2() && multiply_avx2(a, b, rows, out);
 }
 
 #else

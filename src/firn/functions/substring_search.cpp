@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#include "firn/base/cpu_features.h"
+
 namespace firn::functions {
 namespace {
 
@@ -51,11 +53,6 @@ __attribute__((target("avx512f,avx512bw"))) void mark_avx512(const StringRef* te
         }
         out[row] = found;
     }
-}
-
-bool has_avx512() {
-    static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-    return has;
 }
 
 #endif

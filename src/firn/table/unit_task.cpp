@@ -171,12 +171,13 @@ private:
     bool reads_faster_whole() const {
         if (all_ || selection_.size() < count_ / 4 * 3) return false;
         for (size_t i = 0; i < columns_.size(); ++i)
-            if (columns_[i] && is_output(i)) return false;
+            if (columns_[i] && is_output(i) && !file_.constants[i]) return false;
         // A page of which no row is selected should not be read.
         constexpr size_t kStep = 64, kLongestGap = 1024;
-        for (size_t i = kStep; i < selection_.size(); i += kStep)
-            if (selection_[i] - selection_[i - kStep] > kStep + kLongestGap) return false;
-        return selection_.front() <= kLongestGap && count_ - selection_.back() <= kLongestGap;
+        size_t at = 0;
+        for (size_t next = kStep; next < selection_.size(); at = next, next += kStep)
+            if (selection_[next] - selection_[at] > kStep + kLongestGap) return false;
+        return selection_.front() <= kLongestGap && count_ - selection_[at] <= kStep + kLongestGap;
     }
 
     void give_columns(Batch& batch) {

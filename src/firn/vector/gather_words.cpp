@@ -5,16 +5,13 @@
 
 #include <immintrin.h>
 
+#include "firn/base/cpu_features.h"
+
 namespace firn {
 namespace {
 
 constexpr size_t kMost = 64;        // entries that are kept in registers, eight in each
 constexpr size_t kWorthRows = 256;  // fewer are not worth loading them
-
-bool has_avx512() {
-    static const bool has = __builtin_cpu_supports("avx512f");
-    return has;
-}
 
 /// Entries: 16, 32 or 64. Returns how many rows it did, in whole vectors.
 template <size_t Entries>

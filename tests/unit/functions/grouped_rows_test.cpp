@@ -6,8 +6,10 @@
 #include <limits>
 #include <random>
 
+#include "firn/functions/aggregate.h"
 #include "firn/functions/narrow_product.h"
 #include "firn/vector/builder.h"
+#include "firn/vector/vector_text.h"
 
 namespace firn::functions {
 namespace {
@@ -55,6 +57,45 @@ TEST(GroupedRows, SumsAndCountsAreExact) {
             check_sums<int64_t>(TypeId::Int64, rows, groups, random);
             check_sums<uint64_t>(TypeId::UInt64, rows, groups, random);
         }
+}
+
+/// The values of fn's states for two groups, of rows of which every third is in none.
+std::vector<std::string> picked(const std::string& name, const VectorPtr& column) {
+    const std::vector<TypePtr> types{column->type()};
+    const auto function = AggregateRegistry::instance().bind(name, types, {});
+    EXPECT_TRUE(function->has_grouped_way()) << name;
+    std::vector<uint8_t> group(column->size());
+    for (size_t i = 0; i < group.size(); ++i)
+        group[i] = i % 3 == 0 ? GroupedRows::kNoGroup : static_cast<uint8_t>(i % 3 - 1);
+    const auto block = Buffer::allocate_zeroed(2 * 64 + 16);
+    std::vector<char*> states{block->mutable_data(), block->mutable_data() + 64};
+    for (char* state : states) function->create(state);
+    Arena arena;
+    GroupedRows rows(group, states);
+    EXPECT_TRUE(function->add_grouped(std::span(&column, 1), rows, 0, arena)) << name;
+    const VectorPtr result = function->finish(states.data(), 2, 0);
+    std::vector<std::string> texts(2);
+    for (size_t g = 0; g < 2; ++g) append_text(texts[g], *result, g);
+    return texts;
+}
+
+TEST(GroupedRows, RowsInNoGroupAreNotPicked) {
+    // The extremes, the first and the last are in no group.
+    const std::vector<int64_t> numbers{-9, 5, 7, 90, 3, 8, -8, 4, 6, 99};
+    const VectorPtr column = make_vector<int64_t>(make_type(TypeId::Int64), numbers);
+    EXPECT_EQ(picked("min", column), (std::vector<std::string>{"3", "6"}));
+    EXPECT_EQ(picked("max", column), (std::vector<std::string>{"5", "8"}));
+    EXPECT_EQ(picked("any", column), (std::vector<std::string>{"5", "7"}));
+    EXPECT_EQ(picked("anyLast", column), (std::vector<std::string>{"4", "6"}));
+    EXPECT_EQ(picked("sum", column), (std::vector<std::string>{"12", "21"}));
+    EXPECT_EQ(picked("count", column), (std::vector<std::string>{"3", "3"}));
+    VectorBuilder words(make_type(TypeId::String));
+    for (const char* word : {"a", "m", "p", "zz", "k", "q", "", "l", "o", "zzz"}) words.append_string(word);
+    const VectorPtr texts = words.finish();
+    EXPECT_EQ(picked("min", texts), (std::vector<std::string>{"k", "o"}));
+    EXPECT_EQ(picked("max", texts), (std::vector<std::string>{"m", "q"}));
+    EXPECT_EQ(picked("any", texts), (std::vector<std::string>{"m", "p"}));
+    EXPECT_EQ(picked("anyLast", texts), (std::vector<std::string>{"l", "o"}));
 }
 
 TEST(NarrowProduct, RefusesWhatIsNotNarrow) {

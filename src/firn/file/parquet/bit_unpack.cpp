@@ -7,6 +7,8 @@
 
 #include <immintrin.h>
 
+#include "firn/base/cpu_features.h"
+
 namespace firn::file::pq {
 namespace {
 
@@ -78,11 +80,6 @@ __attribute__((target("avx2"))) size_t unpack_groups_avx2(const uint8_t* in, con
     return count;
 }
 
-bool has_avx2() {
-    static const bool has = __builtin_cpu_supports("avx2");
-    return has;
-}
-
 /// Runs of headers of one byte: up to 63 repeated values, or 63 groups of eight packed ones.
 __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const uint8_t* end, int width, size_t n,
                                                        uint32_t* out, uint32_t& greatest) {
@@ -116,7 +113,7 @@ __attribute__((target("avx2"))) size_t short_runs_avx2(const uint8_t*& in, const
             std::memcpy(&value, at + 1, 4);
             if (value & spare_bits) break;  // wider than it may be: the slower reader refuses it
             const __m256i words = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(value)), mask);
-            most = _mm256_max_epu32(most, words);
+            if (length) most = _mm256_max_epu32(most, words);
             for (size_t i = 0; i < length; i += 8)
                 _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + done + i), words);
             at += 1 + value_bytes;

@@ -76,18 +76,21 @@ void LeafReader::read_dictionary() {
     decode_values(*decoder, n, nullptr, n, values->mutable_data(), content.owner, owners);
     fill_absent(values->mutable_data() + n * width, 1);
     if (absent_owner_) owners.push_back(absent_owner_);
-    base_ = Vector::flat(type_, n + 1, std::move(values), nullptr, std::move(owners));
+    base_ = Vector::flat(type_, n, std::move(values), nullptr, std::move(owners));
     promoted_base_ = promotes_ ? promote(base_, wanted_, leaf_.path) : base_;
     dictionary_size_ = static_cast<uint32_t>(n);
     dictionary_.reset();
 }
 
 void LeafReader::allow_absent() {
-    if (may_be_absent_ || !nullable_ || !base_) return;
-    may_be_absent_ = true;
-    auto nulls = Buffer::allocate_zeroed(base_->size());
-    nulls->mutable_as<uint8_t>()[dictionary_size_] = 1;
-    base_ = base_->with_nulls(type_, std::move(nulls));
+    if (!base_ || base_->size() > dictionary_size_) return;
+    MutableBufferPtr nulls;
+    if (nullable_) {
+        nulls = Buffer::allocate_zeroed(size_t{dictionary_size_} + 1);
+        nulls->mutable_as<uint8_t>()[dictionary_size_] = 1;
+    }
+    base_ =
+        Vector::flat(type_, size_t{dictionary_size_} + 1, base_->values_buffer(), std::move(nulls), base_->owners());
     promoted_base_ = promotes_ ? promote(base_, wanted_, leaf_.path) : base_;
 }
 
@@ -100,7 +103,7 @@ VectorPtr LeafReader::dictionary() {
     if (!walker_.next() || walker_.header().kind != PageKind::Dictionary) return nullptr;
     dictionary_ = walker_.page();
     read_dictionary();
-    return slice(base_, 0, dictionary_size_);
+    return base_;
 }
 
 void LeafReader::load_page() {

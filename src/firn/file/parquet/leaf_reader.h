@@ -126,11 +126,10 @@ private:
 
     // The chunk's dictionary.
     std::optional<PageWalker::Page> dictionary_;  // not yet decoded
-    // Of type_, with one more entry behind: absent. That is a NULL, where it may be, once a value has been absent; until
-    // then the dictionary has no nulls, which nobody needs to look for.
+    // Of type_. Once a value has been absent there is one more entry behind, which stands for that: until then nobody needs
+    // to look for NULLs, or to evaluate anything for a value that is not there.
     VectorPtr base_;
     VectorPtr promoted_base_;
-    bool may_be_absent_ = false;
     uint32_t dictionary_size_ = 0;
 
     // Reading with levels: entries decoded ahead.

@@ -1,6 +1,7 @@
 // Values picked out of others of which most are wanted.
 #include <immintrin.h>
 
+#include "firn/base/cpu_features.h"
 #include "firn/file/parquet/bit_unpack.h"
 
 namespace firn::file::pq {
@@ -47,11 +48,6 @@ __attribute__((target("avx512f"))) void pick8_avx512(const uint8_t* from, size_t
                             _mm512_permutex2var_epi64(_mm512_loadu_si512(at), places, _mm512_loadu_si512(at + 64)));
     }
     pick_portable<8>(from, rows + i, m - i, out + i * 8);
-}
-
-bool has_avx512() {
-    static const bool has = __builtin_cpu_supports("avx512f");
-    return has;
 }
 
 }  // namespace

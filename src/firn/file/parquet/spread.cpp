@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include "firn/base/cpu_features.h"
 #include "firn/file/parquet/bit_unpack.h"
 
 namespace firn::file::pq {
@@ -85,11 +86,6 @@ __attribute__((target("avx2"))) void spread_avx2(const uint64_t* values, const u
         }
     }
     spread_portable(values, valid + i, n - i, fill, out + i);
-}
-
-bool has_avx2() {
-    static const bool has = __builtin_cpu_supports("avx2");
-    return has;
 }
 
 template <size_t Width>

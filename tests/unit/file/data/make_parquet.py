@@ -77,6 +77,18 @@ def main():
                   "map.key_value.key": "DELTA_BYTE_ARRAY", "lists.list.element.list.element": "DELTA_LENGTH_BYTE_ARRAY"}
     pq.write_table(rows, "parquet_encodings.parquet", compression="brotli", use_dictionary=False, column_encoding=encodings,
                    data_page_version="2.0", data_page_size=1024)
+    late_nulls()
+
+
+def late_nulls():
+    """Optional columns of a dictionary whose first NULL comes in the midst of a row group and of a page."""
+    absent = lambda i: i >= 350 and i % 3 == 0
+    pq.write_table(pa.table({
+        "number": pa.array([None if absent(i) else i % 7 for i in range(600)], pa.int32()),
+        "word": pa.array([None if absent(i) else "w%d" % (i % 7) for i in range(600)]),
+        "struct": pa.array([None if absent(i) else {"word": "w%d" % (i % 7)} for i in range(600)], pa.struct([("word", pa.string())])),
+        "list": pa.array([[None if absent(i) else "w%d" % (i % 7)] for i in range(600)], pa.list_(pa.string())),
+    }), "parquet_late_nulls.parquet", data_page_size=100, write_batch_size=100)
 
 
 if __name__ == "__main__":

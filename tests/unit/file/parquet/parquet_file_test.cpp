@@ -136,6 +136,37 @@ TEST(ParquetFile, PromotionsKeepTheDictionary) {
     EXPECT_TRUE(first->is_null(0));
 }
 
+TEST(ParquetFile, NullsThatComeLate) {
+    const auto file = open_named("late_nulls");
+    std::vector<ReadField> columns = all_columns(*file);
+    columns[0].type = make_nullable(make_type(TypeId::Int64));  // a promotion
+    for (const size_t step : {600u, 333u, 100u, 37u}) {
+        const auto reader = file->read_unit(0, columns);
+        std::vector<std::string> wanted, got;
+        for (size_t begin = 0; begin < 600; begin += step) {
+            const size_t count = std::min<size_t>(step, 600 - begin);
+            for (size_t i = begin; i < begin + count; ++i) {
+                const bool absent = i >= 350 && i % 3 == 0;
+                const std::string number = absent ? "NULL" : std::to_string(i % 7);
+                const std::string word = absent ? "NULL" : "'w" + number + "'";
+                wanted.push_back(number + "\t" + word + "\t(" + word + ")\t[" + word + "]");
+            }
+            for (auto& row : read_rows(*reader, columns.size(), begin, count, nullptr)) got.push_back(std::move(row));
+        }
+        EXPECT_EQ(got, wanted) << step;
+    }
+    // Until then there is no NULL to look for, and no entry that no row has.
+    const auto reader = file->read_unit(0, columns);
+    for (size_t column = 0; column < 2; ++column) {
+        const VectorPtr before = reader->read(column, 0, 300, nullptr), after = reader->read(column, 300, 300, nullptr);
+        ASSERT_EQ(before->encoding(), Encoding::Dictionary);
+        EXPECT_EQ(before->base()->size(), 7U);
+        EXPECT_EQ(before->base()->nulls(), nullptr);
+        EXPECT_FALSE(after->is_null(0));
+        EXPECT_TRUE(after->is_null(51));
+    }
+}
+
 TEST(ParquetFile, NullWhereNoneIsAllowedIsAnError) {
     for (const char* name : {"dictionary_v1", "plain"}) {
         const auto file = open_named(name);
