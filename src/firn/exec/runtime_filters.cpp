@@ -14,7 +14,7 @@ constexpr size_t kMostValues = 1000;
 constexpr size_t kMostBloomRows = 1 << 21;
 constexpr size_t kBloomBitsOfRow = 16;
 // Integers close enough for a bit each are told apart exactly, at less cost than hashing them for a bloom filter.
-constexpr size_t kOccurringBitsOfRow = 64;
+constexpr size_t kOccurringBitsOfRow = 512;
 constexpr size_t kLeastOccurringBits = size_t{1} << 23;  // always allowed: a megabyte
 constexpr size_t kMostOccurringBits = size_t{1} << 26;
 
