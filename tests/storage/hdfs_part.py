@@ -52,24 +52,29 @@ def hdfs_unreachable(suite, http_port, work):
     proxy.close()
 
 
+def cluster_of(work, first, second):
+    """An environment in which hdfs://cluster is a name service of two nodes, by their HTTP ports."""
+    conf = f"{work}/cluster-{first}-{second}"
+    os.makedirs(conf)
+    properties = {"dfs.nameservices": "cluster", "dfs.ha.namenodes.cluster": "a,b", "dfs.namenode.http-address.cluster.a": f"127.0.0.1:{first}",
+                  "dfs.namenode.http-address.cluster.b": f"127.0.0.1:{second}"}
+    with open(f"{conf}/hdfs-site.xml", "w") as file:
+        file.write("<configuration>" + "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in properties.items()) + "</configuration>")
+    return plain_environment(HADOOP_CONF_DIR=conf)
+
+
 def hdfs_two_name_nodes(suite, http_port, work):
     """A name service of two nodes, of which the first is on standby, or nobody listens there: the other is asked."""
     proxy = FaultProxy(http_port)
     said = {"RemoteException": {"exception": "StandbyException", "javaClassName": "org.apache.hadoop.ipc.StandbyException", "message": "Operation category READ is not supported in state standby"}}
     proxy.reset(Fault(403, 1000, body=json.dumps(said)))
     for label, first in (("on standby", proxy.port), ("down", 1)):
-        conf = f"{work}/two-{first}"
-        os.makedirs(conf)
-        properties = {"dfs.nameservices": "cluster", "dfs.ha.namenodes.cluster": "a,b", "dfs.namenode.http-address.cluster.a": f"127.0.0.1:{first}",
-                      "dfs.namenode.http-address.cluster.b": f"127.0.0.1:{http_port}"}
-        with open(f"{conf}/hdfs-site.xml", "w") as file:
-            file.write("<configuration>" + "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in properties.items()) + "</configuration>")
-        suite.gives(f"hdfs: a name node {label}", "SELECT count() FROM icebergHDFS('hdfs://cluster/warehouse/fixtures/part_days')", "11", env=plain_environment(HADOOP_CONF_DIR=conf))
+        suite.gives(f"hdfs: a name node {label}", "SELECT count() FROM icebergHDFS('hdfs://cluster/warehouse/fixtures/part_days')", "11", env=cluster_of(work, first, http_port))
     suite.check("hdfs: the node on standby was asked", proxy.log, str(proxy.log))
     proxy.close()
 
 
-def hdfs_faults(suite, http_port):
+def hdfs_faults(suite, http_port, work):
     """A proxy before the name node, which sends on to another before the data node."""
     probe = Hdfs(http_port)
     location = probe.redirect("/warehouse/fixtures/part_days/metadata/version-hint.text")
@@ -80,6 +85,15 @@ def hdfs_faults(suite, http_port):
     suite.ask(sql)
     suite.check("hdfs: both nodes are asked", names.log and data.log, f"{names.log} {data.log}")
     suite.faults("hdfs, name node", names, sql, "HDFS_ERROR", "http_receive_timeout = 1")
+    # A data node that cuts connections is no reason to leave the name node for the other.
+    standby = FaultProxy(http_port)
+    names.reset()
+    data.reset(Fault("reset", 2, "/data/"))
+    in_cluster = sql.replace(f"webhdfs://127.0.0.1:{names.port}", "hdfs://cluster")
+    done, wanted = suite.ask(in_cluster, env=cluster_of(work, names.port, standby.port)), suite.ask(sql)
+    suite.check("hdfs: a data node fails in a cluster", done.out and done.out == wanted.out, done.err)
+    suite.check("hdfs: the other name node is left alone", names.log and not standby.log, str(standby.log))
+    standby.close()
     names.close()
     data.close()
 
@@ -106,7 +120,7 @@ def part_hdfs(suite, work, tables):
         hdfs_users(suite, hdfs, http_port)
         hdfs_unreachable(suite, http_port, work)
         hdfs_two_name_nodes(suite, http_port, work)
-        hdfs_faults(suite, http_port)
+        hdfs_faults(suite, http_port, work)
         suite.examples("storage.md", "hdfs", {"127.0.0.1:9870": f"127.0.0.1:{http_port}"})
         suite.fixtures("hdfs", f"icebergHDFS('{base}/{{name}}'{{inner}})", tables)
     finally:

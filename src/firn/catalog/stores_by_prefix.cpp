@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "firn/iceberg/path_resolver.h"
+
 namespace firn::catalog {
 namespace {
 
@@ -43,8 +45,9 @@ public:
 private:
     ObjectStore& of(std::string_view path) const {
         const std::pair<const std::string, std::shared_ptr<ObjectStore>>* best = nullptr;
+        const std::string name = iceberg::canonical_path(path);  // as the prefixes are
         for (const auto& store : stores_)
-            if (path.starts_with(store.first) && (!best || store.first.size() > best->first.size())) best = &store;
+            if (name.starts_with(store.first) && (!best || store.first.size() > best->first.size())) best = &store;
         return best ? *best->second : *otherwise_;
     }
 

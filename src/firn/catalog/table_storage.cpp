@@ -1,6 +1,7 @@
 #include "firn/catalog/table_storage.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -35,9 +36,16 @@ std::string property_with_prefix(const Properties& properties, const std::string
 
 using HasKeys = bool (*)(const Properties&);
 
+/// Ends in a slash where the catalog's did: then it is one of whole names.
 std::string canonical_prefix(const VendedCredential& credential) {
-    return credential.prefix.empty() ? "" : iceberg::canonical_path(credential.prefix);
+    if (credential.prefix.empty()) return "";
+    std::string prefix = iceberg::canonical_path(credential.prefix);
+    if (credential.prefix.ends_with('/') && !prefix.ends_with('/') && !iceberg::path_scheme(prefix).empty())
+        prefix += '/';
+    return prefix;
 }
+
+bool has_prefix(const std::string& location, const std::string& prefix) { return (location + '/').starts_with(prefix); }
 
 /// Of those that have keys the one with the longest prefix that the location has, the table's own configuration coming
 /// last; nothing where there is none.
@@ -48,7 +56,7 @@ std::optional<VendedCredential> credential_for(const std::vector<VendedCredentia
     size_t best_size = 0;
     for (const auto& credential : credentials) {
         const std::string prefix = canonical_prefix(credential);
-        if (!location.starts_with(prefix) || !has_keys(credential.properties)) continue;
+        if (!has_prefix(location, prefix) || !has_keys(credential.properties)) continue;
         if (best && prefix.size() < best_size) continue;
         best = &credential;
         best_size = prefix.size();
@@ -105,8 +113,11 @@ Lender lender(Lent lent, VendedCredential first, HasKeys has_keys) {
         std::mutex mutex;
         std::optional<VendedCredential> first;
     };
+    const auto now =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
     auto state = std::make_shared<State>();
-    state->first = std::move(first);
+    if (first.expires_ms().value_or(INT64_MAX) > now.count())
+        state->first = std::move(first);  // it may be from long ago
     return [lent = std::move(lent), state, has_keys]() -> VendedCredential {
         {
             std::lock_guard lock(state->mutex);
@@ -191,13 +202,23 @@ std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<L
     for (const auto& credential : loaded.credentials) prefixes.insert(canonical_prefix(credential));
     std::string of_location;  // the longest, which `own` is for
     for (const std::string& prefix : prefixes)
-        if (location.starts_with(prefix)) of_location = prefix;
+        if (has_prefix(location, prefix)) of_location = prefix;
     std::map<std::string, std::shared_ptr<storage::ObjectStore>> places;
     for (const std::string& prefix : prefixes)
         if (!iceberg::path_scheme(prefix).empty())
             places[prefix] = prefix == of_location ? own : open_place({catalog, table, prefix}, options, loaded, http);
     const bool elsewhere = std::any_of(places.begin(), places.end(), [&](const auto& p) { return p.second != own; });
     return elsewhere ? stores_by_prefix(std::move(own), std::move(places)) : own;
+}
+
+bool lent_for_same_places(const LoadedTable& a, const LoadedTable& b) {
+    const auto places = [](const LoadedTable& table) {
+        std::multiset<std::pair<std::string, bool>> all;
+        for (const auto& credential : table.credentials)
+            all.emplace(canonical_prefix(credential), credential.properties.empty());
+        return all;
+    };
+    return places(a) == places(b);
 }
 
 }  // namespace firn::catalog

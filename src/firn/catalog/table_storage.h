@@ -18,4 +18,7 @@ std::shared_ptr<storage::ObjectStore> open_table_storage(const std::shared_ptr<L
                                                          const LoadedTable& loaded, const std::string& location,
                                                          const storage::HttpOptions& http);
 
+/// Whether both were lent keys for the same places, so that a store made for the one serves the other.
+bool lent_for_same_places(const LoadedTable& a, const LoadedTable& b);
+
 }  // namespace firn::catalog

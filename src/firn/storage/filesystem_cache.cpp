@@ -441,6 +441,8 @@ int FilesystemCache::write_segment(const std::string& folder, SegmentHead fields
         return write_file(folder, name, encode_segment_head(std::move(fields), bytes), bytes);
     } catch (const std::bad_alloc&) {
         return ENOMEM;
+    } catch (const std::exception&) {  // no random name: what was reserved is given back, as for any failure
+        return EIO;
     }
 }
 

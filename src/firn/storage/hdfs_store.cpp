@@ -171,7 +171,8 @@ HttpRequest HdfsStore::request(std::string method, std::string_view path, std::s
         r.url = self->options_.endpoints[asked->node % self->options_.endpoints.size()] + rest;
     };
     request.retry_reply = [self, asked, turn](const HttpReply& reply, unsigned) {
-        if (reply.status != 403 || asked->on_standby >= self->options_.endpoints.size()) return false;
+        constexpr size_t kRounds = 3;  // others may turn in between, and back
+        if (reply.status != 403 || asked->on_standby >= kRounds * self->options_.endpoints.size()) return false;
         if (failure_of(reply).exception != "StandbyException") return false;
         ++asked->on_standby;
         turn();

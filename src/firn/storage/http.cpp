@@ -123,7 +123,9 @@ public:
             const milliseconds delay = delay_before_next();
             if (delay < milliseconds(0)) return take_reply();
             count_event(ProfileEvent::StorageRequestRetries);
-            if (transfer_->result != CURLE_OK && request_.no_reply) request_.no_reply();
+            // A server that was redirected to is another than the one that was asked.
+            const bool nobody = transfer_->result != CURLE_OK && transfer_->reply.status == 0;
+            if (nobody && request_.no_reply) request_.no_reply();
             sleep(delay);
             HttpEngine::instance().abandon(transfer_);
             ++attempt_;

@@ -61,7 +61,8 @@ std::optional<LakeDatabase::Found> LakeDatabase::find(const std::string& table,
         const auto kept = found_.find(table);
         // The store of the last time where it still serves: it knows keys that have not expired, and renews them itself.
         if (kept != found_.end() && kept->second.identifier == found.identifier &&
-            iceberg::path_scheme(location) == "s3" && canonical_location(kept->second.table) == location) {
+            iceberg::path_scheme(location) == "s3" && canonical_location(kept->second.table) == location &&
+            catalog::lent_for_same_places(kept->second.table, found.table)) {
             found.store = kept->second.store;
             found.http = kept->second.http;
         }
@@ -81,7 +82,10 @@ void LakeDatabase::open_store(Found& found, const std::string& table, const Sett
     found.http = std::move(http);
     std::lock_guard lock(mutex_);
     const auto kept = found_.find(table);
-    if (kept == found_.end() || !(kept->second.identifier == found.identifier)) return;
+    // Another may have loaded the table anew meanwhile, from elsewhere.
+    if (kept == found_.end() || !(kept->second.identifier == found.identifier) ||
+        kept->second.loaded_at != found.loaded_at)
+        return;
     kept->second.store = found.store;
     kept->second.http = found.http;
 }

@@ -245,8 +245,8 @@ storage::HttpOptions http_options(const Settings& settings, StorageKind kind) {
     };
     const auto seconds = [&](const char* name) {
         const double ms = settings.get_float(name) * 1000;
-        return std::chrono::milliseconds(ms < static_cast<double>(kLongestTimeout_ms) ? static_cast<int64_t>(ms)
-                                                                                      : int64_t{kLongestTimeout_ms});
+        const auto longest = static_cast<double>(kLongestTimeout_ms);
+        return std::chrono::milliseconds(ms > 0 ? static_cast<int64_t>(std::min(ms, longest)) : 0);
     };
     if (kind == StorageKind::Azure) {
         if (settings.is_changed("azure_connect_timeout_ms"))

@@ -106,6 +106,33 @@ TEST(TableStorage, EachFileHasTheKeysOfItsLongestPrefix) {
     EXPECT_EQ(place.used(), (Used{"data", "metadata", "elsewhere", "table", "table"}));
 }
 
+TEST(TableStorage, APrefixThatEndsInASlashIsOfWholeNames) {
+    Place place({{http_reply(200, "x")}});
+    place.catalog->loads = {
+        table_with({}, {{"s3://bkt/", keys("bucket")}, {"s3://bkt/t/", keys("table")}, {"s3://bkt/u", keys("begun")}})};
+    const auto store = place.open();
+    for (const char* path : {"s3://bkt/t/f", "s3://bkt/t//f", "s3://bkt/t2/f", "s3://bkt/u2/f"})
+        EXPECT_EQ(store->read_all(path, 10), "x") << path;
+    EXPECT_EQ(place.used(), (Used{"table", "table", "bucket", "begun"}));
+}
+
+TEST(TableStorage, KeysFromLongAgoAreNotTried) {
+    Place place({{http_reply(200, "x")}});
+    Properties old = keys("old");
+    old["s3.session-token-expires-at-ms"] = "1000";
+    place.catalog->loads = {table_with({}, {{"s3://bkt/t", old}}), table_with({}, {{"s3://bkt/t", keys("new")}})};
+    EXPECT_EQ(place.open()->read_all("s3://bkt/t/f", 10), "x");
+    EXPECT_EQ(place.used(), Used{"new"});
+}
+
+TEST(TableStorage, AStoreServesTablesThatWereLentKeysForTheSamePlaces) {
+    const LoadedTable table = table_with({}, {{"s3://bkt/t", keys("a")}, {"s3://bkt/u", keys("b")}});
+    EXPECT_TRUE(
+        lent_for_same_places(table, table_with(keys("c"), {{"s3a://bkt/u", keys("d")}, {"s3://bkt/t", keys("e")}})));
+    EXPECT_FALSE(lent_for_same_places(table, table_with({}, {{"s3://bkt/t", keys("a")}})));
+    EXPECT_FALSE(lent_for_same_places(table, table_with({}, {{"s3://bkt/t", keys("a")}, {"s3://bkt/u", {}}})));
+}
+
 TEST(TableStorage, TheLongestPrefixOfTheLocationIsItsOwn) {
     Place place({{http_reply(200, "x")}});
     place.catalog->loads = {

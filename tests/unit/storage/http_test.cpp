@@ -183,8 +183,10 @@ TEST(Http, SilenceIsMeasuredFromTheLastByte) {
     options.attempts = 1;
     const std::string reply = http_reply(200, std::string(60, 'x'));
     {  // slower in all than the time-out, never silent for so long
-        ScriptedServer server({{reply, false, milliseconds(100), 10}});
-        EXPECT_EQ(HttpClient(options).send(get(server.url())).body.size(), 60U);
+        HttpOptions patient = options;
+        patient.idle_timeout = milliseconds(1500);
+        ScriptedServer server({{reply, false, milliseconds(200), 10}});
+        EXPECT_EQ(HttpClient(patient).send(get(server.url())).body.size(), 60U);
     }
     // Silent after a part of it, or after it took a body of its own.
     HttpRequest post = get("");
