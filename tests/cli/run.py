@@ -355,6 +355,37 @@ def test_interrupt_stops_at_once():
     assert status != 0 and out == "", (status, out, err)
 
 
+def test_out_files_appear_whole():
+    with tempfile.TemporaryDirectory() as place:
+        def into(name, rest="", sql="SELECT 1 AS a, 'x' AS b"):
+            return local("-q", f"{sql} INTO OUTFILE '{place}/{name}' {rest}")
+
+        def text(name):
+            with open(f"{place}/{name}") as file:
+                return file.read()
+
+        for name, wanted in (("a.csv", '1,"x"\n'), ("a.tsv", "1\tx\n"), ("a", "1\tx\n"), ("a.jsonl", '{"a":1,"b":"x"}\n')):
+            assert into(name).status == 0 and text(name) == wanted, (name, text(name))
+        assert into("a.csv", "FORMAT TSV").err.count("(CANNOT_OPEN_FILE)") == 1
+        assert into("a.csv", "APPEND", "SELECT 2").status == 0 and text("a.csv") == '1,"x"\n2\n', text("a.csv")
+        # What fails leaves what was there, and nothing else.
+        assert "(FUNCTION_THROW_IF_VALUE_IS_NON_ZERO)" in into("a.csv", "TRUNCATE", "SELECT throwIf(number = 5) FROM numbers(9)").err
+        assert "(UNKNOWN_FORMAT)" in into("a.csv", "TRUNCATE FORMAT Nonsense").err
+        assert text("a.csv") == '1,"x"\n2\n', text("a.csv")
+        assert into("a.csv", "TRUNCATE").status == 0 and text("a.csv") == '1,"x"\n', text("a.csv")
+        # Names that promise what is not written yet.
+        for name in ("b.parquet", "b.csv.gz", "b.orc"):
+            assert "(NOT_IMPLEMENTED)" in into(name).err, name
+        assert into("c.csv.gz", "COMPRESSION 'none'").status == 0 and text("c.csv.gz") == '1,"x"\n'
+        assert into("d.parquet", "FORMAT CSV").status == 0 and text("d.parquet") == '1,"x"\n'
+        assert sorted(os.listdir(place)) == ["a", "a.csv", "a.jsonl", "a.tsv", "c.csv.gz", "d.parquet"], os.listdir(place)
+        # Links and devices are written to as they are.
+        os.symlink(f"{place}/a", f"{place}/link")
+        assert into("link", "TRUNCATE", "SELECT 7").status == 0 and text("a") == "7\n" and os.path.islink(f"{place}/link")
+        done = local("-q", "SELECT 8 INTO OUTFILE '/dev/stdout' TRUNCATE")
+        assert (done.status, done.out) == (0, "8\n"), done
+
+
 def test_terminate_stops_at_once():
     took, status, _, _ = min(interrupted(signal.SIGTERM) for _ in range(3))
     assert took < 0.1 and status != 0, (took, status)

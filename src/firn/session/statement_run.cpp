@@ -23,7 +23,6 @@ namespace firn::session {
 namespace {
 
 constexpr size_t kMaxBatchRows = 16384;
-const std::string kFileFormat = "TabSeparated";  // of INTO OUTFILE without FORMAT
 
 std::string literal_text(const sql::Literal& literal) {
     switch (literal.kind) {
@@ -235,33 +234,39 @@ void StatementRun::open_out_file() {
     if (!statement_.out_compression.empty() && statement_.out_compression != "none")
         fail(ErrorCode::NOT_IMPLEMENTED,
              "INTO OUTFILE with COMPRESSION is not there yet: pipe the output through a compressor");
-    const std::string& path = *statement_.out_file;
-    const char* mode = statement_.out_append ? "ab" : statement_.out_truncate ? "wb" : "wbx";
-    const std::shared_ptr<FILE> file(std::fopen(path.c_str(), mode), [](FILE* opened) {
-        if (opened) std::fclose(opened);
-    });
-    if (!file && errno == EEXIST)
-        fail(ErrorCode::CANNOT_OPEN_FILE,
-             "File {} exists; INTO OUTFILE replaces it with TRUNCATE, or adds to it with APPEND", path);
-    if (!file) fail(ErrorCode::CANNOT_OPEN_FILE, "Cannot open file {}: {}", path, std::strerror(errno));
-    write_ = [file, path, also = statement_.out_and_stdout ? write_ : std::function<void(std::string_view)>()](
-                 std::string_view bytes) {
-        if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() || std::fflush(file.get()) != 0)
-            fail(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, "Cannot write to {}: {}", path, std::strerror(errno));
+    const auto mode = statement_.out_append     ? OutFile::Mode::Append
+                      : statement_.out_truncate ? OutFile::Mode::Truncate
+                                                : OutFile::Mode::New;
+    out_file_ = std::make_unique<OutFile>(*statement_.out_file, mode);
+    write_ = [file = out_file_.get(), also = statement_.out_and_stdout
+                                                 ? write_
+                                                 : std::function<void(std::string_view)>()](std::string_view bytes) {
+        file->write(bytes);
         if (also) also(bytes);
     };
 }
 
+std::string StatementRun::output_format() const {
+    if (!statement_.format.empty()) return statement_.format;
+    if (!statement_.out_file) return session_.options_.default_format;
+    return format_of_file(*statement_.out_file, statement_.out_compression.empty());
+}
+
 std::unique_ptr<format::Output> StatementRun::open_output(std::vector<format::Column> columns) {
-    if (statement_.out_file) open_out_file();
     format::OutputContext context;
     context.settings = &settings_;
     context.zone = &TimeZone::find(functions_.time_zone);
     context.color = session_.options_.color;
     context.terminal_width = session_.options_.terminal_width;
-    const std::string& otherwise = statement_.out_file ? kFileFormat : session_.options_.default_format;
-    return format::make_output(statement_.format.empty() ? otherwise : statement_.format, std::move(columns), context,
-                               [this](std::string_view bytes) { write_(bytes); });
+    auto output = format::make_output(output_format(), std::move(columns), context,
+                                      [this](std::string_view bytes) { write_(bytes); });
+    if (statement_.out_file) open_out_file();
+    return output;
+}
+
+void StatementRun::end_output(format::Output& output) {
+    output.end(statistics());
+    if (out_file_) out_file_->finish();
 }
 
 void StatementRun::output_plan(const plan::Node& plan, const plan::Node* totals) {
@@ -281,7 +286,7 @@ void StatementRun::output_plan(const plan::Node& plan, const plan::Node* totals)
         for (const auto& batch : exec::collect(*totals, execution_options())) output->write_totals(batch);
     }
     if (with_extremes && report_.rows_out > 0) output->write_extremes(extremes.rows());
-    output->end(statistics());
+    end_output(*output);
 }
 
 void StatementRun::output_rows(std::vector<format::Column> columns, const std::vector<std::vector<std::string>>& rows) {
@@ -301,7 +306,7 @@ void StatementRun::output_rows(std::vector<format::Column> columns, const std::v
     const auto output = open_output(std::move(columns));
     output->begin();
     if (batch.rows) output->write(batch);
-    output->end(statistics());
+    end_output(*output);
 }
 
 void StatementRun::run_explain(const sql::ExplainStatement& statement) {

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "firn/exec/execute.h"
 #include "firn/exec/kept_groups.h"
 #include "firn/format/output.h"
 #include "firn/plan/analyzer.h"
+#include "firn/session/out_file.h"
 #include "firn/session/session.h"
 #include "firn/sql/statement.h"
 
@@ -40,12 +42,16 @@ private:
     void output_rows(std::vector<format::Column> columns, const std::vector<std::vector<std::string>>& rows);
     /// INTO OUTFILE: output goes to the file from here on.
     void open_out_file();
+    std::string output_format() const;
+    /// The last of a result; the file of INTO OUTFILE is there after it.
+    void end_output(format::Output& output);
     std::unique_ptr<format::Output> open_output(std::vector<format::Column> columns);
     format::ResultStatistics statistics() const;
 
     Session& session_;
     const sql::Statement& statement_;
     std::function<void(std::string_view)> write_;
+    std::unique_ptr<OutFile> out_file_;
     StatementReport& report_;
     Settings settings_;
     functions::FunctionContext functions_;
