@@ -243,7 +243,6 @@ bool AggregateStage::Worker::number_groups(size_t rows) {
 
 /// A counting sort: the rows of each group one after another, in `order`.
 void AggregateStage::Worker::sort_by_group(size_t rows) {
-    begins[0] = 0;
     const uint8_t* const numbers = number_of.data();
     // Two counters a group, so that rows of one group in a row do not wait for each other.
     std::array<uint32_t, kFewGroups + 1> counts{}, odd_counts{}, at{};  // the last: of rows that do not count

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -68,9 +69,12 @@ OutFile::OutFile(std::string path, Mode mode) : path_(std::move(path)), mode_(mo
         fail(ErrorCode::CANNOT_OPEN_FILE,
              "File {} exists; INTO OUTFILE replaces it with TRUNCATE, or adds to it with APPEND", path_);
     const bool whole = mode != Mode::Append && (!fs::exists(there) || fs::is_regular_file(there));
-    if (whole) temporary_ = fmt::format("{}.firn-{}.tmp", path_, ::getpid());
-    const std::string& opened = temporary_.empty() ? path_ : temporary_;
-    file_ = std::fopen(opened.c_str(), mode == Mode::Append ? "ab" : "wb");
+    static std::atomic<uint64_t> counter{0};
+    do {  // never one that is there: another statement's, or somebody's link
+        if (whole) temporary_ = fmt::format("{}.firn-{}-{}.tmp", path_, ::getpid(), counter.fetch_add(1));
+        file_ = whole ? std::fopen(temporary_.c_str(), "wbx")
+                      : std::fopen(path_.c_str(), mode == Mode::Append ? "ab" : "wb");
+    } while (whole && !file_ && errno == EEXIST);
     if (!file_) fail(ErrorCode::CANNOT_OPEN_FILE, "Cannot open file {}: {}", path_, std::strerror(errno));
     if (whole && fs::exists(there)) fs::permissions(temporary_, there.permissions(), none);
 }

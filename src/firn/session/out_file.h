@@ -13,8 +13,7 @@ namespace firn::session {
 std::string format_of_file(std::string_view path, bool compressed);
 
 /// Appears, or takes the place of another, as a whole when it is finished: until then, and where the statement fails, what was
-/// there stays. Where it is appended to, or is a pipe, a device or a
-/// symbolic link, it is written to as it is.
+/// there stays. Where it is appended to, or is a pipe, a device or a symbolic link, it is written to as it is.
 class OutFile {
 public:
     enum class Mode { New, Truncate, Append };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "firn/base/error.h"
+#include "firn/storage/routed_store.h"
 #include "firn/storage/s3_store.h"
 #include "firn/storage/url.h"
 
@@ -100,8 +101,8 @@ std::shared_ptr<ObjectStore> make_hdfs(const StorageAccess& access, const std::s
     return std::make_shared<HdfsStore>(std::move(options), identity);
 }
 
-/// A store of stores: each path goes to the one of its scheme.
-class Router final : public ObjectStore {
+/// Each path goes to the store of its scheme.
+class Router final : public RoutedStore {
 public:
     explicit Router(StorageAccess access) : access_(std::move(access)) {
         // One that is not shared with any other has a name that none before it had: caches outlive stores.
@@ -109,37 +110,10 @@ public:
         identity_ = key.empty() ? unshared_identity() : "storage " + sha256_hex(key).substr(0, 32);
     }
 
-    using ObjectStore::open;
-    ObjectInfo stat(std::string_view path) const override { return at(path).stat(path); }
-    std::optional<ObjectInfo> try_stat(std::string_view path) const override { return at(path).try_stat(path); }
-    std::shared_ptr<const OpenFile> open(std::string_view path) const override { return at(path).open(path); }
-    std::shared_ptr<const OpenFile> open(std::string_view path, const ObjectInfo& known) const override {
-        return at(path).open(path, known);
-    }
-    std::string read_all(std::string_view path, uint64_t limit) const override {
-        return at(path).read_all(path, limit);
-    }
-    std::string read_all(const ObjectInfo& known, uint64_t limit) const override {
-        return at(known.path).read_all(known, limit);
-    }
-    std::vector<ObjectInfo> list(std::string_view prefix, bool recursive) const override {
-        return at(prefix).list(prefix, recursive);
-    }
-    void put(std::string_view path, std::span<const uint8_t> bytes) override { at(path).put(path, bytes); }
-    bool put_if_absent(std::string_view path, std::span<const uint8_t> bytes) override {
-        return at(path).put_if_absent(path, bytes);
-    }
-    bool remove(std::string_view path) override { return at(path).remove(path); }
-    void remove_all(std::span<const std::string> paths) override {
-        std::map<ObjectStore*, std::vector<std::string>> by_store;
-        for (const std::string& path : paths) by_store[&at(path)].push_back(path);
-        for (const auto& [store, own] : by_store) store->remove_all(own);
-    }
     std::string identity() const override { return identity_; }
-    std::string shown_path(std::string_view path) const override { return at(path).shown_path(path); }
 
 private:
-    ObjectStore& at(std::string_view path) const {
+    ObjectStore& at(std::string_view path) const override {
         std::string scheme(path.substr(0, std::min(path.find("://"), path.size())));
         if (scheme.size() == path.size()) scheme.clear();
         if (scheme == "s3a" || scheme == "s3n" || scheme == "http" || scheme == "https") {

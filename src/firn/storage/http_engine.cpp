@@ -300,15 +300,12 @@ void HttpEngine::finish(CURL* easy, CURLcode result) {
     transfer->changed.notify_all();
 }
 
-bool HttpEngine::collect_finished() {
+void HttpEngine::collect_finished() {
     int left = 0;
-    bool any = false;
     while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
         if (message->msg != CURLMSG_DONE) continue;
         finish(message->easy_handle, message->data.result);
-        any = true;
     }
-    return any;
 }
 
 void HttpEngine::end_lingering() {
@@ -363,9 +360,10 @@ void HttpEngine::run() {
         begin_waiting();
         int active = 0;
         curl_multi_perform(multi_, &active);
-        const bool any_finished = collect_finished();
+        const size_t running = running_.size();
+        collect_finished();
         const auto next_silent = end_silent();
-        if (any_finished && !waiting_.empty()) continue;
+        if (running_.size() < running && !waiting_.empty()) continue;
         const auto most = std::chrono::milliseconds(active ? 1000 : 60'000);
         curl_multi_poll(multi_, nullptr, 0, static_cast<int>(std::min(most, next_silent).count()), nullptr);
     }

@@ -78,7 +78,7 @@ private:
     void begin(const std::shared_ptr<HttpTransfer>& transfer);
     void finish(CURL* easy, CURLcode result);
     /// Whether any had finished.
-    bool collect_finished();
+    void collect_finished();
     void end_lingering();
     /// Ends those that were silent for too long; milliseconds until the next may be.
     std::chrono::milliseconds end_silent();

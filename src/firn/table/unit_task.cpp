@@ -50,18 +50,18 @@ public:
                 for (const size_t i : stage.columns) ++filters_left_[i];
     }
 
-    bool next(Batch& batch) override {
-        std::optional<Selection> none;
-        return next(batch, none, false);
+    bool next(Batch& batch) override { return next(batch, nullptr); }
+
+    bool next_unpicked(Batch& batch, std::optional<Selection>& wanted) override {
+        wanted.reset();
+        return next(batch, &wanted);
     }
 
-    bool next_unpicked(Batch& batch, std::optional<Selection>& wanted) override { return next(batch, wanted, true); }
-
 private:
-    bool next(Batch& batch, std::optional<Selection>& wanted, bool unpicked) {
+    /// wanted: null where rows that are not wanted must not come.
+    bool next(Batch& batch, std::optional<Selection>* wanted) {
         try {
-            wanted.reset();
-            return read_next(batch, wanted, unpicked);
+            return read_next(batch, wanted);
         } catch (Error& error) {
             if (error.message().find(file_.file->path()) == std::string::npos)
                 error.add_context(fmt::format("In data file {}: ", file_.file->path()));
@@ -94,7 +94,7 @@ private:
         context_.source->table().cache()->put(equality_key_, std::move(found_), bytes);
     }
 
-    bool read_next(Batch& batch, std::optional<Selection>& wanted, bool unpicked) {
+    bool read_next(Batch& batch, std::optional<Selection>* wanted) {
         if (!started_) {
             started_ = true;
             if (unit_fails_runtime_filters(context_, file_, work_.unit)) return false;
@@ -119,8 +119,8 @@ private:
             if (!filter_chunk()) continue;
             context_.rows_given.fetch_add(selected(), std::memory_order_relaxed);
             count_event(ProfileEvent::SelectedRows, selected());
-            if (unpicked && reads_faster_whole()) {
-                wanted = std::move(selection_);
+            if (wanted && reads_faster_whole()) {
+                *wanted = std::move(selection_);
                 all_ = true;
                 columns_.assign(columns_.size(), nullptr);
             }
