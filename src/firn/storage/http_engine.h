@@ -77,7 +77,7 @@ private:
     void begin_waiting();
     void begin(const std::shared_ptr<HttpTransfer>& transfer);
     void finish(CURL* easy, CURLcode result);
-    /// Whether any had finished.
+    /// Those that curl has done with.
     void collect_finished();
     void end_lingering();
     /// Ends those that were silent for too long; milliseconds until the next may be.
